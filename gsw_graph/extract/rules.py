@@ -11,8 +11,11 @@ from dataclasses import dataclass, field, replace
 from gsw_graph.load.assemble import named, words_of
 from gsw_graph.model.documents import Document, Entity, Passage, Proposition, Workspace
 from gsw_graph.text.dates import find_dates
+from gsw_graph.text.languages import detect
 from gsw_graph.text.names import FoundName, find_names, normalise, title_names
 from gsw_graph.text.words import WORD, normalise_text, sentences
+
+_READ = 8  # passages of a document that tell its language
 
 
 @dataclass(slots=True)
@@ -49,9 +52,10 @@ def extract(document: Document) -> Workspace:
     index = _Index()
     lower: set[str] = set()
     mentions: list[tuple[FoundName, int]] = []
+    language = detect("\n".join(passage.text for passage in document.passages[:_READ]))
     for passage in document.passages:
         text = _without_dates(passage, index)
-        mentions += ((name, passage.position) for name in find_names(text))
+        mentions += ((name, passage.position) for name in find_names(text, language))
         lower.update(word for word in WORD.findall(text) if word.islower())
         for title in title_names(passage.title) if document.titled else ():
             index.add(title, passage.position, title=True)
@@ -111,13 +115,17 @@ def _add_names(index: _Index, mentions: list[tuple[FoundName, int]]) -> None:
     """Add the names of a document. The whole of it tells whether a function word that opens a sentence is a
     first name, and which words of a text in capitals are names."""
     certain = {
-        normalise(name.text) for name, _ in mentions if not (name.lead or name.capitals or name.starter)
+        normalise(name.text)
+        for name, _ in mentions
+        if not (name.lead or name.capitals or name.starter or name.noun)
     }
     certain.update(index.entries)
     only_capitals = all(name.capitals for name, _ in mentions)
     for name, position in mentions:
         if name.lead and normalise(whole := f"{name.lead} {name.text}") in certain:
             index.add(whole, position)
+        elif name.noun and normalise(name.text) not in certain:
+            continue
         elif not name.capitals:
             index.add(name.text, position, starter=name.starter)
         elif (name.capitals == 2 and only_capitals) or (

@@ -1,7 +1,7 @@
 """Names: the normal form under which a name is known in every document, and the names in a text by rule.
 
-Names in a text are runs of capitalised words and what joins them. English; scripts without capitals have
-none.
+Names in a text are runs of capitalised words and what joins them; `text.languages` has what that depends on.
+Scripts without capitals have none.
 """
 
 from __future__ import annotations
@@ -11,9 +11,11 @@ import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import groupby
 from typing import NamedTuple
 
 from gsw_graph.text.dates import CALENDAR_WORDS
+from gsw_graph.text.languages import ENGLISH, Language, elided, precedes_noun
 from gsw_graph.text.words import (
     CONNECTORS,
     FUNCTION_WORDS,
@@ -141,6 +143,7 @@ class FoundName(NamedTuple):
         text: as written, spaces and apostrophes normalised.
         starter: a single word that begins a sentence.
         lead: a word before it that opens the sentence and may be the first name.
+        noun: a word that may as well be a common noun, in a language where these have capitals.
         capitals: 0, or of a text in capitals: 1 for words that are a name if the document knows it, 2 for
             words between function words, if it knows no name at all.
     """
@@ -149,6 +152,7 @@ class FoundName(NamedTuple):
     starter: bool = False
     lead: str = ""
     capitals: int = 0
+    noun: bool = False
 
 
 @dataclass(slots=True)
@@ -165,27 +169,30 @@ class _Token:
         return self.word.casefold() in FUNCTION_WORDS
 
 
-def find_names(text: str) -> Iterator[FoundName]:
+def find_names(text: str, language: Language = ENGLISH) -> Iterator[FoundName]:
     """Find the names of a text, with their parts between connectors."""
     text = normalise_characters(text)
+    connectors = CONNECTORS | language.joins
     run: list[_Token] = []
     starts = False  # does the run begin a sentence
     before = ""  # the word before the run
     word, end = "", 0
     for match in WORD.finditer(text):
         previous, word, gap = word, match[0], text[end : match.start()]
-        end = match.end()
+        begin, end = match.start(), match.end()
+        if language is not ENGLISH and (cut := elided(word)) and word[cut].isupper():
+            begin, word = begin + cut, word[cut:]
         token = _Token(
-            match.start(), end, word, named=word[0].isupper() or (word[0].islower() and word != word.lower())
+            begin, end, word, named=word[0].isupper() or (word[0].islower() and word != word.lower())
         )
         joined = bool(run) and (gap in (" ", " & ") or (gap == ". " and _abbreviates(run[-1].word)))
         if joined and word.isdigit() and run[-1].named and not run[-1].is_function_word:
             token.named = True
-        if joined and (token.named or (word in CONNECTORS and _connectors_at_end(run) < _MAX_CONNECTORS)):
+        if joined and (token.named or (word in connectors and _connectors_at_end(run) < _MAX_CONNECTORS)):
             run.append(token)
             continue
         if run:
-            yield from _names_of(text, run, starts, before)
+            yield from _names_of(text, run, starts, before, language)
             run = []
         if token.named:
             starts = match.start() == 0 or not gap or bool(_SENTENCE_END.search(gap))
@@ -194,7 +201,7 @@ def find_names(text: str) -> Iterator[FoundName]:
             before = previous.casefold() if gap == " " else ""
             run.append(token)
     if run:
-        yield from _names_of(text, run, starts, before)
+        yield from _names_of(text, run, starts, before, language)
 
 
 def title_names(title: str) -> Iterator[str]:
@@ -215,13 +222,18 @@ def _connectors_at_end(run: list[_Token]) -> int:
     return next((count for count, token in enumerate(reversed(run)) if token.named), len(run))
 
 
-def _names_of(text: str, run: list[_Token], starts: bool, before: str) -> Iterator[FoundName]:
+def _names_of(
+    text: str, run: list[_Token], starts: bool, before: str, language: Language
+) -> Iterator[FoundName]:
     """Find the names in a run of capitalised words and connectors: the whole, and its parts between
     connectors."""
     while run and not run[-1].named:
         run = run[:-1]
     if run[0].word.isupper() and _in_capitals(text, run):
         yield from _in_headline(text, run)
+        return
+    if language is not ENGLISH:
+        yield from _foreign_names(text, run, starts, before, language)
         return
     length = len(run)
     run, lead = _without_openers(text, run, starts, before)
@@ -246,6 +258,29 @@ def _names_of(text: str, run: list[_Token], starts: bool, before: str) -> Iterat
                 and any(_can_name(token) and not token.is_function_word for token in part)
             ):
                 yield FoundName(_slice(text, part), lead="" if number else lead)
+
+
+def _foreign_names(
+    text: str, run: list[_Token], starts: bool, before: str, language: Language
+) -> Iterator[FoundName]:
+    """Find the names in a run of words of another language: what is left without its function words."""
+    length = len(run)
+    while run and (not run[0].named or run[0].word.casefold() in language.words):
+        before, run = run[0].word.casefold(), run[1:]
+    if not run or len(run) > _MAX_TOKENS:
+        return
+    starts = starts and len(run) == length
+    after_article = precedes_noun(before)
+    noun = language.nouns and len(run) == 1 and (starts or after_article)
+    yield FoundName(_slice(text, run), starts and len(run) == 1, noun=noun)
+    if not language.nouns:
+        return
+    parts = [list(part) for named, part in groupby(run, key=lambda token: token.named) if named]
+    for number, part in enumerate(parts):
+        if len(parts) > 1:
+            yield FoundName(_slice(text, part), noun=len(part) == 1 and not number and after_article)
+        if len(part) > 1 and not number and after_article:  # the mountain village Oberlinden
+            yield FoundName(_slice(text, part[1:]))
 
 
 def _without_openers(text: str, run: list[_Token], starts: bool, before: str) -> tuple[list[_Token], str]:

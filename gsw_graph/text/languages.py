@@ -1,0 +1,160 @@
+"""Languages other than English: which one a text is in, and its function words, by which names are found.
+
+Word lists hold what often opens a sentence with a capital, or stands before a name: articles, prepositions,
+pronouns, conjunctions, adverbs and auxiliary verbs.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+from gsw_graph.text.words import FUNCTION_WORDS, LETTERS
+
+_LEAST = 0.08  # share of function words in a text of a language
+_READ = 4000  # characters of a text that tell its language
+
+
+@dataclass(frozen=True, slots=True)
+class Language:
+    """What names depend on.
+
+    Attributes:
+        code: ISO 639-1.
+        words: Function words, in small letters.
+        joins: Words within one name.
+        nouns: Whether all nouns have a capital.
+    """
+
+    code: str
+    words: frozenset[str]
+    joins: frozenset[str] = frozenset()
+    nouns: bool = False
+
+
+ENGLISH = Language("en", FUNCTION_WORDS)
+LANGUAGES = (
+    Language(
+        "de",
+        frozenset(
+            """der die das den dem des ein eine einen einem einer eines kein keine keinen er sie es wir
+            ihr ich
+            du man ihn ihm ihnen sich sein seine seinen seinem seiner seines ihre ihren ihrem
+            ihrer ihres unser unsere und oder aber denn doch sondern dass weil wenn als ob
+            obwohl während bevor nachdem damit bis seit in im an am auf aus bei beim mit nach
+            von vom vor zu zum zur über unter durch für gegen ohne um hinter neben zwischen
+            trotz wegen ist sind war waren wird wurde wurden hat hatte haben kann konnte soll
+            sollte muss nicht nur auch noch schon sehr so dann da dort hier heute später danach
+            dabei dazu dafür darauf einst zuerst zuletzt zusammen wie was wer wo wann warum
+            welche welcher welches welchen wessen woher wohin diese dieser dieses diesen jede
+            jeder jedes alle viele einige mehrere erst ab laut beide""".split()
+        ),
+        nouns=True,
+    ),
+    Language(
+        "fr",
+        frozenset(
+            """le la les un une des du de au aux à en dans sur sous par pour avec sans chez vers entre depuis
+            pendant avant après contre selon dès il elle ils elles on nous vous je tu ce cet
+            cette ces son sa ses leur leurs mon ma mes notre nos votre qui que quoi dont où
+            quand comment pourquoi quel quelle quels quelles et ou mais donc or ni car si comme
+            lorsque puisque quoique est sont était étaient fut furent sera a ont avait avaient
+            être ne pas plus moins très aussi alors ainsi puis ensuite enfin ici là y se lui eux
+            tout toute tous toutes plusieurs chaque quelques autre autres même aujourd'hui""".split()
+        ),
+        frozenset("aux au à d du des de la le les".split()),
+    ),
+    Language(
+        "es",
+        frozenset(
+            """el la los las un una unos unas de del al a en con sin por para sobre bajo entre hasta desde
+            hacia contra según durante tras ante él ella ellos ellas ello yo tú nosotros usted
+            se lo le les su sus mi mis este esta estos estas ese esa eso aquel aquella que quien
+            quién quiénes cuyo cuya qué cuál cuáles dónde donde cuándo cuando cómo como por
+            porque pues si y e o u pero sino aunque mientras es son era eran fue fueron será ha
+            han había habían está estaba no ni sí también más menos muy ya aún así entonces
+            luego después antes hoy allí aquí todo toda todos todas cada otro otra otros otras
+            mismo""".split()
+        ),
+        frozenset("de del la las los el y".split()),
+    ),
+    Language(
+        "pt",
+        frozenset(
+            """o a os as um uma uns umas de do da dos das em no na nos nas ao à aos às com sem por pelo pela
+            para sobre sob entre até desde contra segundo durante após perante ele ela eles elas
+            eu tu nós você se lhe seu sua seus suas meu minha este esta estes estas esse essa
+            isso aquele aquela que quem cujo cuja qual quais onde quando como porque pois se e
+            ou mas porém embora enquanto é são era eram foi foram será há havia tem tinha está
+            estava não nem sim também mais menos muito já ainda assim então depois antes hoje
+            ali aqui todo toda todos todas cada outro outra outros outras mesmo""".split()
+        ),
+        frozenset("de do da dos das e".split()),
+    ),
+    Language(
+        "it",
+        frozenset(
+            """il lo la i gli le un uno una di del dello della dei degli delle a al allo alla ai agli alle da
+            dal dalla dai in nel nello nella nei negli nelle con su sul sulla sui sugli per tra
+            fra senza sotto sopra verso contro durante dopo prima egli ella lui lei essi esse io
+            tu noi voi loro si ci vi ne suo sua suoi sue mio mia questo questa questi queste
+            quello quella che chi cui quale quali dove quando come perché e ed o ma però se
+            mentre anche è sono era erano fu furono sarà ha hanno aveva avevano non né più meno
+            molto già ancora così allora poi quindi oggi lì qui tutto tutta tutti tutte ogni
+            altro altra altri altre stesso""".split()
+        ),
+        frozenset("di del dello della dei degli delle da dal d e".split()),
+    ),
+    Language(
+        "ru",
+        frozenset(
+            """и в во не на я он она оно они мы вы ты что чтобы как так но а или если то же бы ли уже
+            ещё еще с
+            со у к ко от до из за по о об обо при для без под над перед после через между про
+            среди около вокруг его её ее их ему ей им ими нём нем ней них этот эта это эти тот
+            та те того той тех свой своя своё свои себя себе который которая которое которые
+            которого которой кто кого кому чей чья чьё где когда куда откуда почему какой какая
+            какое какие был была было были есть быть будет нет там тут здесь потом затем позже
+            тогда теперь сначала вместе также тоже только очень все всё весь каждый один одна
+            однако хотя пока""".split()
+        ),
+    ),
+    Language(
+        "el",
+        frozenset(
+            """ο η το οι τα του της των τον την τους τις στο στη στην στον στα στους στις σε από με για προς
+            κατά μετά πριν χωρίς μέχρι ως και κι ή αλλά όμως ότι πως που αν όταν ενώ γιατί διότι
+            επειδή να θα δεν μην είναι ήταν έχει είχε έχουν είχαν αυτός αυτή αυτό αυτοί ένας μια
+            μία ένα ποιος ποια ποιο ποιοι τι πού πότε όπου όπως εκεί εδώ τότε τώρα μόνο πολύ πιο
+            κάθε όλα όλοι μαζί ακόμα επίσης""".split()
+        ),
+    ),
+)
+_BEFORE_NOUN = re.compile(
+    r"d(?:er|ie|as|en|em|es)|(?:k?ein|mein|sein|ihr|unser|dies|jed|welch|all|viel|einig|mehrer|beid)(?:e[nmrs]?)?"
+    r"|[iazvb](?:m|ns|um|ur|om|eim)|[a-zäöüß]{4,}e[nmrs]?"
+)
+_ELISION = re.compile(
+    r"(?:[cdjlmnst]|qu|lorsqu|puisqu|un|all|dell|dall|nell|sull|quest)'(?=[^\W\d_]{2})", re.IGNORECASE
+)
+
+
+@lru_cache(maxsize=256)
+def detect(text: str) -> Language:
+    """Return the language that a text has most function words of; English where it has few of any."""
+    tokens = re.findall(LETTERS, text[:_READ].lower())
+    counts = [(sum(token in language.words for token in tokens), language) for language in LANGUAGES]
+    most, language = max(counts, key=lambda count: count[0])
+    english = sum(token in FUNCTION_WORDS for token in tokens)
+    return language if most > english + bool(english) and most >= _LEAST * len(tokens) else ENGLISH
+
+
+def elided(word: str) -> int:
+    """Return how many letters an elided article before a name takes: l'Ancienne, d'Oberlinden."""
+    return len(match[0]) if (match := _ELISION.match(word)) else 0
+
+
+def precedes_noun(word: str) -> bool:
+    """Tell whether a German word stands before common nouns, as an article or an adjective does."""
+    return bool(_BEFORE_NOUN.fullmatch(word))
