@@ -52,7 +52,10 @@ ON_NEO4J = frozenset(
 # Of 2026, whose dialect is that of 5.26: connection, schema, loads.
 ON_NEO4J_2026 = frozenset({"test_neo4j_engine", "test_nodes", "test_contract_load"})
 # Tests of these files that show nothing more on a server.
-ONCE = ("test_a_file_runs_as_it_stands_with_its_defaults", "test_kill_while", "test_ctrl_c")
+ONCE = (
+    *("test_a_file_runs_as_it_stands_with_its_defaults", "test_kill_while", "test_ctrl_c", "test_what_cannot_be_corrected"),
+    *("test_each_analysis_shows_something", "test_a_model_that_fails", "test_no_answer_asks_for_a_plan", "test_hostile_questions_follow"),
+)
 PLANNED = "test_every_statement_that_reads"  # by the planner of 5.26; on 2026 it takes half a minute
 SERVERS = ("neo4j-", "test_neo4j_engine", "test_local_neo4j", "[5.26", "[2026")  # in the id of a test that needs one
 LONG = ("test_docs", "test_local_model", "test_crash", "test_crash_model", "test_load_faults", "test_embedder", "test_recall")  # begin early

@@ -65,7 +65,6 @@ def rows_of(folder: Path) -> Iterator[tuple[Kind, dict[str, Any]]]:
 def loaded(names: list[str], settings: Settings) -> Dump:
     with Memory.open(settings=settings) as memory:
         assert memory.load(*names).failures == []
-        memory.cypher("MATCH (d:Document) SET d.meta_modified = null", write=True)  # files for an import have no metadata
         return dump(memory)
 
 

@@ -55,7 +55,7 @@ def foreign(memory: Memory) -> list[dict[str, object]]:
     return memory.cypher(query).rows
 
 
-@pytest.mark.parametrize("steps", [20, pytest.param(1000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("steps", [15, pytest.param(1000, marks=pytest.mark.slow)])
 def test_no_memory_sees_what_another_holds(memories: list[Memory], tmp_path: Path, steps: int) -> None:
     """Random steps on three memories that share their documents; each holds what its own documents bring."""
     rng = random.Random(33)
@@ -91,7 +91,7 @@ def test_no_memory_sees_what_another_holds(memories: list[Memory], tmp_path: Pat
 
 
 def test_a_named_memory_holds_what_the_default_one_does(memories: list[Memory], tmp_path: Path) -> None:
-    files = [contract.CORPUS, *samples.write(tmp_path)]
+    files = samples.write(tmp_path)
     for memory in memories[:2]:
         assert memory.load(*files).failures == []
         memory.merge()
