@@ -128,16 +128,17 @@ def test_what_nobody_waits_for_is_ended(corpus: Memory, monkeypatch: pytest.Monk
 
 
 def test_a_lock_goes_round_in_the_order_of_asking() -> None:
-    lock, order = FairLock(), []
+    lock, order, asking = FairLock(), [], threading.Event()
 
     def greedy() -> None:
-        for _ in range(20):
+        for _ in range(50):
             with lock:
                 order.append("greedy")
-                time.sleep(0.002)
+                asking.wait(10)
+                time.sleep(0.005)
 
     def modest() -> None:
-        time.sleep(0.01)
+        asking.set()
         with lock:
             order.append("modest")
 
@@ -146,7 +147,7 @@ def test_a_lock_goes_round_in_the_order_of_asking() -> None:
         one.start()
     for one in threads:
         one.join()
-    assert order.index("modest") < 19
+    assert order.index("modest") < 49
 
 
 @pytest.mark.parametrize(("processors", "model", "expected"), [(1, False, 4), (3, False, 6), (2, True, 8), (64, False, 16)])

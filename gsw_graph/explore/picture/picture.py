@@ -68,6 +68,7 @@ CAPTIONS = {  # the property that is the caption of a node
     "Passage": "title",
     "Document": "title",
     "Memory": "id",
+    "Correction": "value",
 }
 
 DRAWN = {  # nodes of pictures alone, not of the graph
