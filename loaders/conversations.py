@@ -3,25 +3,33 @@
 Read are exports with a list of turns under `messages` or `turns`, and the shapes of LoCoMo (`conversation`
 with `session_1`, `session_1_date_time` ...) and of LongMemEval (`haystack_sessions`). A turn has its text in
 `text`, `content` or `message`, who said it under `speaker`, `role`, `author`, `sender`, `from`, `user` or
-`name`, and when under `at`, `date`, `time`, `timestamp`, `ts`, `created_at` or `create_time`.
+`name`, and when under `at`, `date`, `time`, `timestamp`, `ts`, `created_at` or `create_time`. Chats that
+WhatsApp exports are text, a line a turn.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from datetime import datetime, timezone
 from itertools import zip_longest
 from typing import Any
 
 from gsw_graph.loaders import records
-from gsw_graph.loaders.files import Item, Record
-from gsw_graph.loaders.text import source_of
+from gsw_graph.loaders.files import File, Item, NothingError, Record
+from gsw_graph.loaders.text import decode, source_of, stem
 from gsw_graph.model.documents import Document, Failure, Passage, date_of, metadata
+from gsw_graph.text.words import normalise_characters
 
 LOADER = "conversation"
 _TEXT = ("text", "content", "message", "parts")
 _SPEAKER = ("speaker", "role", "author", "sender", "from", "user", "name")
 _AT = ("at", "date", "time", "timestamp", "ts", "created_at", "create_time")
+_LINE = re.compile(
+    r"\[?(\d{1,4})[./-](\d{1,2})[./-](\d{2,4}), (\d{1,2}):(\d\d)(?::\d\d)?(?: ?([ap])\.?m\.?)?(?:\]| -)"
+    r" (?:([^:\n]{1,80}): )?(.*)",
+    re.IGNORECASE,
+)
 _Session = tuple[str, object, object]  # its name, its date and its turns
 
 
@@ -99,3 +107,43 @@ def _time(value: object) -> str:
     except (ValueError, OverflowError, OSError):
         return date_of(text) or ""
     return moment.isoformat(timespec="minutes")[:16]
+
+
+def read_chat(file: File) -> Iterator[Item]:
+    """Yield the document of a chat that WhatsApp exported. Lines without a speaker are its own notices."""
+    text = normalise_characters(decode(file))
+    spoken: list[tuple[re.Match[str], list[str]]] = []
+    for line in text.splitlines():
+        if match := _LINE.match(line):
+            spoken.append((match, [match[8]]))
+        elif spoken:
+            spoken[-1][1].append(line)
+    # A number above 12 is a day. Else dates with a.m. or p.m. begin with the month.
+    month_first = any(int(match[2]) > 12 or match[6] for match, _ in spoken) and not any(
+        12 < int(match[1]) < 32 for match, _ in spoken
+    )
+    turns = [
+        ("\n".join(lines).strip(), match[7], _moment(match, month_first))
+        for match, lines in spoken
+        if match[7] and "".join(lines).strip()
+    ]
+    passages = tuple(turn(number, *parts) for number, parts in enumerate(turns))
+    if not passages:
+        raise NothingError("no turns with a text")
+    speakers = list(dict.fromkeys(speaker for _, speaker, _ in turns))
+    meta = metadata([("date", passages[0].at), ("speakers", speakers)])
+    yield file.name, Document(source_of(file, text), stem(file), passages, LOADER, titled=False, meta=meta)
+
+
+def _moment(match: re.Match[str], month_first: bool) -> str:
+    """Return the time of a line as ISO writes it; empty for none that there is."""
+    first, second, third, hour, minute = (int(match[number]) for number in range(1, 6))
+    day, month, year = (second, first, third) if month_first else (first, second, third)
+    if first > 31:
+        year, month, day = first, second, third
+    if match[6]:
+        hour = hour % 12 + 12 * (match[6].lower() == "p")
+    try:
+        return datetime(year + 2000 * (year < 100), month, day, hour, minute).isoformat(timespec="minutes")
+    except ValueError:
+        return ""

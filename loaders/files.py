@@ -368,7 +368,7 @@ def decode(data: bytes, codec: str) -> str | None:
 # --- formats ---
 
 Format: TypeAlias = Literal[
-    "json", "jsonl", "markdown", "text", "pdf", "html", "archive", "mail", "mailbox", "table", "code"
+    "json", "jsonl", "markdown", "text", "pdf", "html", "archive", "mail", "mailbox", "chat", "table", "code"
 ]
 
 _BINARY: dict[bytes, Format] = {b"%PDF-": "pdf", b"PK\x03\x04": "archive", b"PK\x05\x06": "archive"}
@@ -450,6 +450,11 @@ _WRITTEN = {b"from", b"to", b"cc", b"date", b"sent", b"subject", b"reply-to", b"
 # "From " and who sent it, then headers.
 _MAILBOX = re.compile(rb"From \S[^\r\n]{0,300}\r?\n(?=[!-9;-~]{1,80}:[ \t])")
 _OBJECT = re.compile(rb'\{\s*["}]')
+_CHAT_LINE = re.compile(  # WhatsApp: [01.05.24, 10:00:00] Ana: text, or 01/05/2024, 10:00 - Ana: text
+    rb"^(?:\xe2\x80\x8e)?\[?\d{1,4}[./-]\d{1,2}[./-]\d{2,4}, \d{1,2}:\d\d[^-\]\n]{0,12}(?:\]| -)"
+    rb" [^:\n]{1,80}: ",
+    re.MULTILINE,
+)
 # How files begin that are one object, often on one line: OpenIE results and Panini's combined file.
 _WHOLE = re.compile(rb'\{\s*"(?:docs"\s*:\s*\[|documents"\s*:\s*\{|metadata"\s*:\s*\{\s*"total_)')
 _ARRAY = re.compile(rb"\[\s*[{\]]")
@@ -485,6 +490,8 @@ def detect_format(file: File) -> Format:
         raise NothingError("an SVG image, which has no text to load")
     if _HTML.match(body) or (name.endswith((".html", ".htm", ".xhtml")) and body.startswith(b"<")):
         return "html"
+    if len(_CHAT_LINE.findall(body[:4000])) > 1:
+        return "chat"
     if named := next((form for form, ends in _NAMED.items() if name.endswith(ends)), None):
         return named
     if name.endswith(_JSON) or _ARRAY.match(body):

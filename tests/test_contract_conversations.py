@@ -37,6 +37,22 @@ def test_exports_of_chats_are_sessions_of_turns(tmp_path: Path) -> None:
     assert (one.title, one.about, one.meta["speakers"]) == ("a1", "2023-05-20", "user")
 
 
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [
+        ("[01.05.24, 10:00:00] Ana: I moved to Malmö.\nAt last.\n\u200e[01.05.24, 10:01:00] Ben: Nice!\n", [("Ana (2024-05-01): I moved to Malmö.\nAt last.", "Ana", "2024-05-01T10:00"), ("Ben (2024-05-01): Nice!", "Ben", "2024-05-01T10:01")]),
+        ("13/05/2024, 09:59 - Messages are encrypted.\n13/05/2024, 10:00 - Ana Ruiz: Hi: you\n02/06/2024, 22:01 - +46 70 123: Nice", [("Ana Ruiz (2024-05-13): Hi: you", "Ana Ruiz", "2024-05-13T10:00"), ("+46 70 123 (2024-06-02): Nice", "+46 70 123", "2024-06-02T22:01")]),
+        ("5/1/24, 12:05\u202fAM - Ana: Hi\n5/2/24, 1:10 PM - Ben: Ho\n", [("Ana (2024-05-01): Hi", "Ana", "2024-05-01T00:05"), ("Ben (2024-05-02): Ho", "Ben", "2024-05-02T13:10")]),
+        ("2024-05-01, 10:00 - Ana: Hi\n2024-13-41, 10:00 - Ben: Ho\n", [("Ana (2024-05-01): Hi", "Ana", "2024-05-01T10:00"), ("Ben: Ho", "Ben", "")]),
+    ],
+)
+def test_a_chat_of_whatsapp_is_a_session_of_turns(tmp_path: Path, lines: str, expected: list[tuple[str, str, str]]) -> None:
+    (tmp_path / "chat.txt").write_text(lines, encoding="utf-8")
+    (chat,) = read([str(tmp_path / "chat.txt")])
+    assert isinstance(chat, Document)
+    assert (chat.loader, chat.title, turns(chat)) == ("conversation", "chat", expected)
+
+
 def test_turns_are_added_and_found_by_the_next_question(memory: Memory) -> None:
     memory.add("I moved to Vellmouth with Otto Brandt.", speaker="Ana Ruiz", session="trip", at="2024-05-01T10:00")
     memory.add("Otto Brandt keeps the Old Light.", speaker="Bo Lind", session="trip", at="2024-05-02")
