@@ -37,7 +37,6 @@ COMMANDS = {
     "status": ("look", "Show what the memory holds."),
     "memories": ("look", "List the memories of a database."),
     "doctor": ("admin", "Look for what is wrong, and say how to repair it."),
-    "bulk": ("load", "Write documents as Parquet files that neo4j-admin imports."),
     "merge": ("admin", "Join names that mean the same thing."),
     "unmerge": ("admin", "Take merged names apart again."),
     "correct": ("admin", "Correct a name, a fact or a passage by hand."),
@@ -48,12 +47,6 @@ COMMANDS = {
     "db": ("db", "Start and stop a private Neo4j with Browser."),
     "completion": ("admin", "Print the completion script of a shell."),
 }
-
-
-def load_command(module: str, name: str) -> click.Command:
-    """Import a module of the command line and return its command of that name."""
-    members = vars(import_module(f"gsw_graph.cli.{module}")).values()
-    return next(member for member in members if isinstance(member, click.Command) and member.name == name)
 
 
 class LazyGroup(click.Group):
@@ -74,7 +67,8 @@ class LazyGroup(click.Group):
         """Return the real command in place of its stand-in."""
         name, command, rest = super().resolve_command(ctx, args)
         if command is not None and command.name is not None:
-            command = load_command(self.table[command.name][0], command.name)
+            members = vars(import_module(f"gsw_graph.cli.{self.table[command.name][0]}")).values()
+            command = next(m for m in members if isinstance(m, click.Command) and m.name == command.name)
         return name, command, rest
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
@@ -88,7 +82,7 @@ class LazyGroup(click.Group):
         try:
             return super().invoke(ctx)
         except (GswGraphError, OSError) as error:
-            if os.environ.get("GSWGRAPH_DEBUG") == "1" or _is_closed_pipe(error):
+            if os.environ.get("GSWGRAPH_DEBUG") == "1" or getattr(error, "errno", None) == errno.EPIPE:
                 raise  # click ends quietly where the reader of a pipe has gone
             click.echo(f"Error: {clean(without_password(_message(error)))}", err=True)
             ctx.exit(1)
@@ -98,10 +92,6 @@ class LazyGroup(click.Group):
             )
             click.echo(f"\nInterrupted.{advice}", err=True)
             ctx.exit(130)
-
-
-def _is_closed_pipe(error: Exception) -> bool:
-    return isinstance(error, OSError) and error.errno == errno.EPIPE
 
 
 def _message(error: Exception) -> str:

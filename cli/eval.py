@@ -158,7 +158,7 @@ def run(url: str | None, /, questions: str, strategy: list[Variant], as_json: bo
 
     A setting is a constant of the strategy (linked has walk.restart); recipe=paper is the form of a strategy's paper.
 
-    DIR gets answers.jsonl as it goes, then results.json with all there is to know, and report.html.
+    DIR gets answers.jsonl as it goes, then results.json with all there is to know.
 
     Exit code 4: some records could not be read or asked, or the language model gave no plan, no answer or no verdict for them.
 
@@ -185,7 +185,7 @@ def run(url: str | None, /, questions: str, strategy: list[Variant], as_json: bo
         open_memory(url, models=["embedder"], **overrides) as memory,
     ):
         result = evaluate(memory, question_set, strategy, progress=report, **protocol)
-    written = write(result, options["out"]) if options["out"] is not None else []
+    written = write(result, options["out"]) if options["out"] is not None else None
     print_result(result, as_json, lambda result: print_evaluation(result, written))
     click.get_current_context().exit(4 if result.failures else 0)
 
@@ -273,7 +273,7 @@ SHOWN = 20  # failures and questions listed for people
 CELL = 200  # characters of a message
 
 
-def print_evaluation(evaluation: Evaluation, written: Sequence[Path]) -> None:
+def print_evaluation(evaluation: Evaluation, written: Path | None) -> None:
     """Print the table of figures, the differences in the main metrics, and what a reader must know."""
     from gsw_graph.evaluate.report import figures, main_k, notes, protocol
 
@@ -295,8 +295,8 @@ def print_evaluation(evaluation: Evaluation, written: Sequence[Path]) -> None:
     looked_at = {f"recall@{main_k(evaluation)}", f"all_gold@{main_k(evaluation)}", "em", "f1", "lr1", "lr2"}
     _print_differences([row for row in evaluation.differences if row["metric"] in looked_at])
     _print_notes(notes(evaluation), evaluation.failures)
-    for path in written:
-        click.echo(f"Written: {short_source(str(path))}")
+    if written is not None:
+        click.echo(f"Written: {short_source(str(written))}")
 
 
 def print_comparison(comparison: Comparison) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
 from functools import partial
 from itertools import chain
 from tempfile import TemporaryDirectory
@@ -105,10 +104,11 @@ def load(
     click.get_current_context().exit(_exit_code(report))
 
 
-def _print_report(report: LoadReport, *, quiet: bool = False, dry_run: bool = False) -> None:
-    print_failures(report)
+def _print_report(report: LoadReport, *, quiet: bool, dry_run: bool) -> None:
+    _print_by_reason(report.failures, lambda failure: "Left out" if failure.part else "Failed", 1)
     if not quiet:
-        print_skipped(report)
+        skipped = [item for item in report.skipped if not getattr(item, "kinds", ())]  # else in the summary
+        _print_by_reason(skipped, lambda _: "Skipped", SHOWN)
         print_summary(report, dry_run=dry_run)
 
 
@@ -159,19 +159,6 @@ def load_step(progress: Progress, seconds: float) -> Step:
     return Step(text, passages, progress.total if loading else None)
 
 
-def print_skipped(report: LoadReport) -> None:
-    """Print what was skipped, by name; those with the same reason together."""
-    skipped = [
-        skipped for skipped in report.skipped if not getattr(skipped, "kinds", ())
-    ]  # else in the summary
-    _print_by_reason(skipped, lambda _: "Skipped", SHOWN)
-
-
-def print_failures(report: LoadReport) -> None:
-    """Print each failure; those with the same reason together."""
-    _print_by_reason(report.failures, lambda failure: "Left out" if failure.part else "Failed", 1)
-
-
 def _print_by_reason(failures: list[Failure], label: Callable[[Failure], str], shown: int) -> None:
     by_reason: dict[tuple[str, str], list[str]] = {}
     for failure in failures:
@@ -215,53 +202,6 @@ def print_summary(report: LoadReport, *, dry_run: bool) -> None:
         click.echo(f"Note: {one_line(report.note)}")
     if report.faults:
         click.echo(f"Left out of its replies: {counted(len(report.faults), 'thing')}; --json lists them")
-
-
-@click.command()
-@click.argument("paths", nargs=-1, required=True, metavar="PATH...", type=click.Path())
-@click.option(
-    "--to",
-    "folder",
-    required=True,
-    metavar="FOLDER",
-    type=click.Path(),
-    help="A folder that is new or empty.",
-)
-@click.option(
-    "--extractor",
-    type=click.Choice(("rules", "none")),
-    default="rules",
-    show_default=True,
-    help="What finds facts.",
-)
-@click.option("--ray", default="", metavar="ADDRESS", help="Work on a Ray cluster: its address, or local.")
-@json_option
-def bulk(paths: tuple[str, ...], folder: str, extractor: str, ray: str, as_json: bool) -> None:
-    """Write files, folders and globs as Parquet files, and print the command by which neo4j-admin imports them into an empty database.
-
-    Needs the extra `bulk`. Other nodes of a cluster must see FOLDER and the documents under the same paths.
-
-    Exit codes are those of load.
-
-    \b
-    Example:
-      gswgraph bulk corpus/ --to parquet/
-      gswgraph bulk corpus/ --to parquet/ --ray local
-    """
-    from gsw_graph.load.bulk import bulk
-
-    report = bulk(paths, folder, settings(), extractor=extractor, ray=ray)
-    if as_json:
-        print_json(report.to_dict())
-    else:
-        _print_report(replace(report, note=None))
-        click.echo(
-            f"Import it before the server's first start, or with --overwrite-destination:\n  {report.note}"
-        )
-        click.echo(
-            "Then start the server and make the indexes:\n  gswgraph --memory bolt://localhost:7687 doctor --mend"
-        )
-    click.get_current_context().exit(_exit_code(report))
 
 
 @click.command()

@@ -8,10 +8,10 @@ front matter says is a line of text, where search finds it.
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from functools import cache, partial
 from typing import Any
 
@@ -54,6 +54,7 @@ _COMMENT = re.compile(
     r"|<!--(?P<html>(?:(?!<!--)[\s\S])*?)-->|(?<![\w%])%%(?P<note>[^%]+(?:%[^%]+)*)%%",
     re.MULTILINE,
 )
+_FRONT = re.compile(r"---[ \t]*\n(.*?)^(?:---|\.\.\.)[ \t]*$", re.MULTILINE | re.DOTALL)  # YAML
 _MOST_FRONT = 64 * 1024  # characters of front matter
 _MOST_DEPTH = 8
 _MOST_OUTPUT = 2000  # characters of what a cell of a notebook gave
@@ -122,34 +123,20 @@ def _sections(title: str, blocks: Iterable[tuple[Block, int]], texts: Iterable[s
 def _front_matter(text: str, contents: Converted) -> tuple[str, str]:
     """Return the title that front matter gives, and the text after it; all else it says describes the
     document. Front matter that cannot be read is text."""
-    mark, values, stop = text.partition("\n")[0].rstrip(), None, 0
-    try:
-        if mark.startswith("{"):
-            values, stop = json.JSONDecoder().raw_decode(text[:_MOST_FRONT])
-        elif mark in ("---", "+++"):
-            ending = re.compile(rf"^(?:{re.escape(mark)}|\.\.\.)[ \t]*$", re.MULTILINE)
-            if end := ending.search(text, len(mark), _MOST_FRONT):
-                values, stop = _parse(mark, text[len(mark) : end.start()]), end.end()
-    except Exception:  # each format has its own errors
-        values = None
-    if not isinstance(values, dict) or not values:
+    match, values = _FRONT.match(text[:_MOST_FRONT]), None
+    if match:
+        import yaml
+
+        # no anchors, by which a small text grows without end
+        written = re.sub(r"(^|[\s\[,{])(?:&\w+[ \t]+|\*(?=\w))", r"\1", match[1])
+        with suppress(Exception):  # what cannot be read is text
+            values = yaml.load(written, getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506 - both safe
+    if match is None or not isinstance(values, dict) or not values:
         return "", text
     title = values.pop("title", None) or values.pop("Title", None)
     contents.describe(pair for key, value in values.items() for pair in _flat(str(key), value))
     title = " ".join(str(title).split()) if isinstance(title, str | int | float) else ""
-    return title, text[stop:].lstrip("\n")
-
-
-def _parse(mark: str, written: str) -> object:
-    if mark == "+++":
-        import tomllib  # Python 3.11; before it, the lines are text
-
-        return tomllib.loads(written)
-    import yaml
-
-    # no anchors, by which a small text grows without end
-    written = re.sub(r"(^|[\s\[,{])(?:&\w+[ \t]+|\*(?=\w))", r"\1", written)
-    return yaml.load(written, getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506 (either is safe)
+    return title, text[match.end() :].lstrip("\n")
 
 
 def _flat(key: str, value: object, depth: int = 0) -> Iterator[tuple[str, object]]:
@@ -171,11 +158,6 @@ def _link_name(link: re.Match[str]) -> str:
 
 
 # --- notebooks ---
-
-
-def is_notebook(value: Mapping[str, object]) -> bool:
-    """Return whether an object of JSON is a notebook."""
-    return "nbformat" in value and isinstance(value.get("cells"), list)
 
 
 def read_notebook(value: Mapping[str, Any], file: File) -> Iterator[Item]:

@@ -117,7 +117,7 @@ def read_whole(file: File) -> Iterator[Item]:
         ) from error
     except (ValueError, RecursionError) as error:
         raise UnusableError(f"broken JSON: {error}") from error
-    if isinstance(value, dict) and markdown.is_notebook(value):
+    if isinstance(value, dict) and "nbformat" in value and isinstance(value.get("cells"), list):
         if problem := flaw(value):
             raise UnusableError(problem)
         yield from markdown.read_notebook(value, file)

@@ -132,7 +132,7 @@ def test_what_ends_a_run_leaves_it_to_be_gone_on_with(tmp_path, error):
 def test_a_journal_that_was_cut_off_anywhere_gives_the_same_report(tmp_path, share):
     asked, found, said = many()
     write(evaluate(FakeMemory(found, said), asked, ["ricr", "linked"], k=5, out=tmp_path), tmp_path)
-    whole = {name: (tmp_path / name).read_bytes() for name in ("answers.jsonl", "results.json", "report.html")}
+    whole = {name: (tmp_path / name).read_bytes() for name in ("answers.jsonl", "results.json")}
     (tmp_path / "answers.jsonl").write_bytes(whole["answers.jsonl"][: int(share * len(whole["answers.jsonl"]))])
     write(evaluate(FakeMemory(found, said), asked, ["ricr", "linked"], k=5, out=tmp_path), tmp_path)
     for name, text in whole.items():  # in the journal what could not be asked may be there twice
@@ -199,8 +199,8 @@ def test_no_secret_is_kept(tmp_path):
     asked, found, said = many()
     settings = Settings(memory="bolt://host", password="secret", reranker="http://host:7687/rerank?key=secret", llm_url="http://host/v1#secret", llm_key="secret")
     write(evaluate(FakeMemory(found, said, settings=settings), asked, ["ricr"], out=tmp_path), tmp_path)
-    assert {path.name for path in tmp_path.iterdir()} == {"answers.jsonl", "answers.lock", "results.json", "report.html"}
-    for path in (tmp_path / name for name in ("answers.jsonl", "results.json", "report.html")):
+    assert {path.name for path in tmp_path.iterdir()} == {"answers.jsonl", "answers.lock", "results.json"}
+    for path in (tmp_path / name for name in ("answers.jsonl", "results.json")):
         assert "secret" not in path.read_text()
         assert "host:7687" in path.read_text()
     settings = json.loads((tmp_path / "results.json").read_text())["settings"]

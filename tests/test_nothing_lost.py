@@ -77,16 +77,11 @@ def test_the_head_of_a_table_names_its_columns(tmp_path, table, lines):
     [
         ("---\ntitle: Kiln\nauthor: [Ida Falk, Bo Lind]\ndate: 2024-03-09\naliases: ['[[people/Old Furnace]]']\n---\n", "author: Ida Falk, Bo Lind; date: 2024-03-09; aliases: Old Furnace"),
         ('---\ntitle: Kiln\nbomb: &a [1, 2]\nagain: *a\n---\n', "bomb: 1, 2; again: a"),
-        ('{"title": "Kiln", "tags": ["a", "b"], "by": {"name": "Bo"}}\n', "tags: a, b; by name: Bo"),
+        ('---\ntitle: Kiln\ntags: [a, b]\nby: {name: Bo}\n...\n', "tags: a, b; by name: Bo"),
     ],
 )
 def test_front_matter_is_a_line_of_the_text(tmp_path, front, about):
     assert load(tmp_path / "a.md", front + "\nWords.")[:2] == (f"{about}\n\nWords.", "Kiln")
-
-
-def test_front_matter_of_toml(tmp_path):
-    pytest.importorskip("tomllib")
-    assert load(tmp_path / "a.md", '+++\ntitle = "Kiln"\ndate = 2024-03-09\n+++\nWords.')[:2] == ("date: 2024-03-09\n\nWords.", "Kiln")
 
 
 def test_front_matter_that_is_broken_stays_text(tmp_path):

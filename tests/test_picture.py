@@ -17,7 +17,7 @@ from fake_memory import chained, passage
 
 from gsw_graph.errors import InputError
 from gsw_graph.explore.picture.drawing import of_answer
-from gsw_graph.explore.picture.picture import CAPTIONS, COLOURS, NODES, Picture, page, write
+from gsw_graph.explore.picture.picture import CAPTIONS, COLOURS, NODES, Picture, write
 from gsw_graph.model.results import (
     QA,
     AgentStep,
@@ -165,11 +165,11 @@ def test_a_passage_that_is_gone_is_no_obstacle():
     assert picture.passages["p2"].text == "She is from Skarholm."
     gone = drawn(replace(chained("q"), citations=[]))
     assert "a passage that is gone" in {node.caption for node in gone.nodes.values()}
-    assert page(gone)
+    assert gone.html()
 
 
 def test_the_page_runs_its_own_scripts_and_fetches_nothing():
-    html = page(drawn(chained("q")))
+    html = drawn(chained("q")).html()
     policy = re.search(r'Content-Security-Policy" content="([^"]+)"', html)[1].replace("&#39;", "'")
     assert policy.startswith("default-src 'none'; script-src 'sha256-")
     scripts = re.findall(r"<script>(.*?)</script>", html, re.DOTALL)
@@ -188,7 +188,7 @@ def test_what_documents_say_is_data_and_no_page():
         passages=[passage(1, text=evil * 5000, title=evil, source=evil)],
         citations=[Citation("p1", "d1", evil, evil, evil)],
     )
-    html = page(drawn(answer))
+    html = drawn(answer).html()
     assert html.count("<script") == 3
     assert "alert(1)</" not in html
     assert not set(html) & set("\x1b\x9b\x07\u202e\u2028\udc00")

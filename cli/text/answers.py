@@ -248,11 +248,9 @@ def _print_way(asked: Iterable[HopTrace]) -> None:
 
 def _hop(hop: Hop) -> str:
     questions = dict.fromkeys([_short(hop.question), _short(hop.concrete_question)])
-    return f"{' -> '.join(questions)} -> {_short(hop.answer)}  {hop.score:.2f} ({_ways(hop.via)})"
-
-
-def _ways(via: Iterable[str]) -> str:
-    return one_line(", ".join(via))
+    return (
+        f"{' -> '.join(questions)} -> {_short(hop.answer)}  {hop.score:.2f} ({one_line(', '.join(hop.via))})"
+    )
 
 
 def _short(text: str) -> str:

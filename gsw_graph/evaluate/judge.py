@@ -69,7 +69,8 @@ def judge_answers(
         (question, row)
         for question in questions.questions
         for name in names
-        if _to_judge(question, row := journal.rows[name, question.key])
+        if (row := journal.rows[name, question.key]).error is None and row.answer is not None
+        if question.answerable and question.answers
     ]
     todo = [
         (question, row)
@@ -103,10 +104,6 @@ def judge_summary(model: str, verdicts: Sequence[Judgement]) -> dict[str, Any]:
         "tokens": {name: sum(each.tokens.get(name, 0) for each in verdicts) for name in ("in", "out")},
         "dollars": sum(dollars) if dollars else None,
     }
-
-
-def _to_judge(question: Question, row: Outcome) -> bool:
-    return question.answerable and bool(question.answers) and row.error is None and row.answer is not None
 
 
 def _judge(chat: Chat, question: Question, row: Outcome) -> Judgement:

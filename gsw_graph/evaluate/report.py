@@ -1,22 +1,15 @@
-"""Show an evaluation: the table of figures and the notes beside it, and one HTML file with plots."""
+"""Show an evaluation: the table of figures, and the notes beside it."""
 
 from __future__ import annotations
 
-import io
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gsw_graph.evaluate.evaluation import FILE, Evaluation
 from gsw_graph.evaluate.metrics import AT, METRICS
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-PAGE = "report.html"
 Summary = dict[str, Any]
 Cell = tuple[str, str]  # a figure, and its interval or another small print
 _SOURCES = {
@@ -41,52 +34,17 @@ _NOTES = {
     "cached": "for {} replies of the language model came from the cache; their tokens and times are those of "
     "when they were asked for",
 }
-# Okabe and Ito's colours, which colour-blind people tell apart
-_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c564b", "#7f7f7f")
 
 
-def write(evaluation: Evaluation, folder: str | Path) -> list[Path]:
-    """Write `results.json` and `report.html` into a folder and return their paths; what they hold depends
-    on the evaluation alone."""
-    folder = Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
-    texts = {FILE: json.dumps(evaluation.to_dict(), indent=1) + "\n", PAGE: page(evaluation)}
-    for name, text in texts.items():
-        part = folder / f"{name}.part"
-        part.write_bytes(text.encode("utf-8", "backslashreplace"))
-        part.replace(folder / name)
-    return [folder / name for name in texts]
-
-
-def page(evaluation: Evaluation) -> str:
-    """Return the report as an HTML document. It has plots where matplotlib (the extra `plots`) is
-    installed."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-    from markupsafe import Markup
-
-    loader = PackageLoader("gsw_graph.evaluate", "")
-    environment = Environment(
-        loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
-    columns, rows = figures(evaluation)
-    memory, nodes = evaluation.settings["memory"], evaluation.settings["memory"]["nodes"]
-    return environment.get_template("report.html.j2").render(
-        name=evaluation.settings["questions"]["name"],
-        protocol=protocol(evaluation),
-        facts={
-            "Memory": f"{nodes.get('Passage', 0):,} passages, {nodes.get('QAPair', 0):,} pairs",
-            "Engine": f"{memory['engine']} {memory['engine_version']}",
-            "gswgraph": evaluation.settings["versions"]["gswgraph"],
-        },
-        notes=notes(evaluation),
-        columns=columns,
-        rows=rows,
-        plots=[(title, Markup(drawn)) for title, drawn in _plots(evaluation)],  # noqa: S704 - matplotlib escapes
-        at=main_k(evaluation),
-        strategies=list(evaluation.strategies),
-        questions=evaluation.questions,
-        settings=json.dumps(evaluation.settings, indent=2, ensure_ascii=False),
-    )
+def write(evaluation: Evaluation, folder: str | Path) -> Path:
+    """Write `results.json` into a folder, whole or not at all, and return its path. What it holds depends on
+    the evaluation alone."""
+    path = Path(folder) / FILE
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(f"{FILE}.part")
+    part.write_bytes((json.dumps(evaluation.to_dict(), indent=1) + "\n").encode())
+    part.replace(path)
+    return path
 
 
 def main_k(evaluation: Evaluation) -> int:
@@ -226,70 +184,3 @@ def _part(summary: Summary, name: str, of: str) -> Cell:
 
 def _number(value: float | None, form: str = ",.0f") -> Cell:
     return ("-" if value is None else format(value, form)), ""
-
-
-def _plots(evaluation: Evaluation) -> Iterator[tuple[str, str]]:
-    """Yield titles and plots as inline SVG; nothing where matplotlib is not installed."""
-    try:
-        import matplotlib as mpl
-        from matplotlib.figure import Figure
-    except ImportError:
-        return
-    style: Any = {
-        "svg.fonttype": "none",
-        "svg.hashsalt": "gswgraph",
-        "text.parse_math": False,
-        "font.size": 9,
-    }
-    for title, draw in _drawings(evaluation):
-        with mpl.rc_context(style):
-            figure = Figure((6.4, 3.2), layout="constrained")
-            axes = figure.subplots()
-            axes.set_prop_cycle(color=_COLOURS)
-            draw(axes)
-            if axes.get_legend_handles_labels()[0]:
-                axes.legend(fontsize=8, loc="best")
-            svg = io.StringIO()
-            figure.savefig(svg, format="svg", transparent=True, metadata={"Date": None})
-        yield title, "<svg" + svg.getvalue().partition("<svg")[2]
-
-
-def _drawings(evaluation: Evaluation) -> Iterator[tuple[str, Callable[[Axes], None]]]:
-    """Yield for each plot its title and what draws it on axes."""
-    strategies, at = evaluation.strategies, main_k(evaluation)
-    answered = any(row["f1"] is not None for row in strategies.values())
-    metric, label = ("f1", "F1") if answered else (f"recall@{at}", f"recall@{at}")
-    costs = {
-        "tokens a question": [row["tokens"]["total"] / row["n"] for row in strategies.values()],
-        "seconds a question": [row["ms"].get("mean", 0) / 1000 for row in strategies.values()],
-    }
-    for unit, values in costs.items():
-        if any(values):
-            yield f"{label}, %, against {unit}", partial(_scatter, strategies, metric, unit, values)
-    for by, title in (("by_hops", "hops"), ("by_type", "type of question")):
-        parts = list(dict.fromkeys(name for row in strategies.values() for name in row.get(by, {})))
-        if len(parts) > 1:
-            yield f"{label} by {title}, %", partial(_bars, strategies, metric, by, parts)
-
-
-def _scatter(
-    strategies: dict[str, Summary], metric: str, unit: str, costs: Sequence[float], axes: Axes
-) -> None:
-    """Draw the metric of each strategy, with its interval, above what a question costs."""
-    for (name, summary), cost in zip(strategies.items(), costs, strict=True):
-        if (value := metric_mean(summary, metric)) is not None:
-            low, high = summary["intervals"][metric]
-            error = [[100 * (value - low)], [100 * (high - value)]]
-            axes.errorbar([cost], [100 * value], yerr=error, fmt="o", label=name)
-    axes.set_xlabel(unit)
-
-
-def _bars(strategies: dict[str, Summary], metric: str, by: str, parts: Sequence[str], axes: Axes) -> None:
-    """Draw a group of bars for each part of the questions, one bar for each strategy."""
-    width = 0.8 / len(strategies)
-    for place, (name, summary) in enumerate(strategies.items()):
-        heights = [100 * (metric_mean(summary[by].get(part, {}), metric) or 0) for part in parts]
-        offset = (place - (len(strategies) - 1) / 2) * width
-        axes.bar([number + offset for number in range(len(parts))], heights, width, label=name)
-    axes.set_xticks(range(len(parts)), parts)
-    axes.set_ylim(0, 100)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from neo4j.exceptions import DriverError, Neo4jError
 
 from gsw_graph.config import Settings
-from gsw_graph.cypher import definitions, statement
+from gsw_graph.cypher import statement
 from gsw_graph.engine import Connection, to_engine_error
 from gsw_graph.errors import GswGraphError
 from gsw_graph.load import corrections
@@ -23,14 +23,6 @@ if TYPE_CHECKING:
     from neo4j import ManagedTransaction
 
 _RELOAD = "gswgraph load PATH..."
-# Texts that may be empty, which an import takes for missing.
-_EMPTY = (
-    ("Document", "title"),
-    ("Passage", "title"),
-    ("Entity", "description"),
-    ("VerbPhrase", "phrase"),
-    ("QAPair", "answer"),
-)
 _REPAIRS = ("stamp", "mend_loose", "mend_concepts", "mend_roles", "mend_relations", "mend_merges")
 _SHOWN = 100  # broken documents, each a finding
 
@@ -47,7 +39,7 @@ def examine(connection: Connection, settings: Settings, *, deep: bool = False) -
 
 
 def repair(connection: Connection) -> None:
-    """Make missing indexes and empty texts, count again, and delete orphaned nodes of ours."""
+    """Make missing indexes, count again, and delete orphaned nodes of ours."""
     state = schema.read_state(connection)
     if state is None:
         return
@@ -55,8 +47,6 @@ def repair(connection: Connection) -> None:
     schema.make_constraints(connection)
     schema.build_search_indexes(connection, state.dimension)
     texts = [statement(f"write/{name}") for name in _REPAIRS]
-    for label, name in _EMPTY:
-        texts += definitions("write/mend_texts", connection.dialect.name, LABEL=label, PROPERTY=name)
 
     def work(tx: ManagedTransaction) -> None:
         for text in texts:
@@ -104,7 +94,7 @@ def _memory(connection: Connection, settings: Settings) -> Iterator[Finding]:
     yield Finding("memory", True, f"schema {state.schema}, made with {state.embedder} on {state.created}")
     missing = ", ".join(schema.missing_indexes(connection))
     problem = f"missing or not online: {missing}" if missing else ""
-    problem = problem if state.indexed else "not built: a first load was cut off, or this is an import"
+    problem = problem if state.indexed else "not built: a first load was cut off"
     yield _finding("indexes", problem, "online", "gswgraph doctor --mend")
     unfinished = reader.unfinished()
     problem = f"cut off while written: {', '.join(unfinished[:5])}" if unfinished else ""

@@ -10,7 +10,6 @@ import base64
 import json
 import os
 import secrets
-import shutil
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
@@ -30,7 +29,7 @@ from gsw_graph.engine import Connection, connect, to_engine_error
 from gsw_graph.errors import EngineError, InputError, SchemaError
 from gsw_graph.model.results import Copied
 from gsw_graph.store import schema
-from gsw_graph.store.nodes import VECTOR, Kind, Label, kinds, labels
+from gsw_graph.store.nodes import Kind, Label, kinds, labels
 from gsw_graph.store.writer import parts
 
 if TYPE_CHECKING:
@@ -259,9 +258,9 @@ def _translated(connection: Connection) -> Iterator[None]:
 
 
 def _to_line(kind: Kind, row: Row) -> Row:
-    types = kind.properties
+    vectors = kind.vectors if isinstance(kind, Label) else ()
     properties = {
-        name: _to_json(value, types.get(name))
+        name: _to_json(value, vector=name in vectors)
         for name, value in sorted(row["properties"].items())
         if value is not None
     }
@@ -295,8 +294,8 @@ def _from_lines(lines: Iterable[str], source: str) -> Iterator[tuple[Kind, Row]]
         yield kind, row
 
 
-def _to_json(value: Any, type_: str | None) -> Any:
-    if type_ == VECTOR:
+def _to_json(value: Any, *, vector: bool) -> Any:
+    if vector:
         return {"float32": base64.b64encode(np.asarray(value, "<f4").tobytes()).decode()}
     if isinstance(value, bytes | bytearray):
         return {"bytes": base64.b64encode(value).decode()}
@@ -313,45 +312,20 @@ def _from_json(value: Any) -> Any:
 
 @contextmanager
 def _new_file(target: str | Path) -> Iterator[IO[str]]:
-    """Open a file beside the target, which takes its place when all went well."""
-    with _beside(Path(target).resolve()) as beside, beside.open("x", encoding="utf-8", newline="\n") as file:
-        yield file
-
-
-@contextmanager
-def new_folder(target: str | Path) -> Iterator[Path]:
-    """Make a folder beside the target, which takes its place when all went well; an empty one may be
-    there."""
-    place = Path(target).resolve()
-    empty = place.is_dir() and not any(place.iterdir())
-    with _beside(place, there=empty) as beside:
-        beside.mkdir()
-        yield beside
-
-
-@contextmanager
-def _beside(target: Path, *, there: bool = False) -> Iterator[Path]:
-    """Give the path of what is renamed to the target when all went well, and removed after an error.
-
-    Args:
-        target: Where it goes.
-        there: Whether an empty folder may be there.
+    """Open a file beside the target, which takes its place when all went well and is removed after an error.
 
     Raises:
         InputError: There is something in the place of the target.
     """
-    if target.exists() and not there:
-        raise InputError("there is something here already", where=str(target), hint="Name a new one")
-    target.parent.mkdir(parents=True, exist_ok=True)
-    beside = target.with_name(f".{target.name}-{secrets.token_hex(4)}")
+    place = Path(target).resolve()
+    if place.exists():
+        raise InputError("there is something here already", where=str(place), hint="Name a new one")
+    place.parent.mkdir(parents=True, exist_ok=True)
+    beside = place.with_name(f".{place.name}-{secrets.token_hex(4)}")
     try:
-        yield beside
-        if there:  # Windows renames onto nothing
-            target.rmdir()
-        beside.rename(target)
+        with beside.open("x", encoding="utf-8", newline="\n") as file:
+            yield file
+        beside.rename(place)
     except BaseException:
-        if beside.is_dir():
-            shutil.rmtree(beside)
-        else:
-            beside.unlink(missing_ok=True)
+        beside.unlink(missing_ok=True)
         raise

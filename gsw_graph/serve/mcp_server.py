@@ -24,7 +24,7 @@ from gsw_graph.serve.context import AppState, WorkQueue, jsonable
 from gsw_graph.text.safe_text import one_line, to_json
 
 if TYPE_CHECKING:
-    from gsw_graph.model.results import Shown, WholePassage
+    from gsw_graph.model.results import WholePassage
 
 T = TypeVar("T")
 
@@ -149,7 +149,16 @@ class Server(MCPServer[Any]):
         offset: Annotated[int, Field(ge=0, description="The first character that is wanted.")] = 0,
     ) -> list[str]:
         """Read a passage, or a document whole, by its id, source or title."""
-        return await self._read(id, offset)
+        shown = await self._run(self._state.reads, lambda _: self._state.memory.show(id, folder=None))
+        document = shown.document
+        head = f"# {document.title or document.source}\n\nSource: {document.source}\n"
+        text = head + "".join(map(_section, shown.passages))
+        end = offset + MAX_CHARACTERS
+        parts = [text[offset:end]]
+        if end < len(text):
+            left = f"{len(text) - end:,} of {len(text):,} characters"
+            parts.append(f"Left out: {left}; read {id} again with offset={end}")
+        return parts
 
     async def status(self) -> list[str]:
         """Show what the memory holds: how many documents, passages, names and facts, and what serves it."""
@@ -229,16 +238,6 @@ class Server(MCPServer[Any]):
             text = "; ".join(f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in problems[:5])
             raise ToolError(f"the arguments of {name} do not fit: {text}") from None
 
-    async def _read(self, id: str, offset: int) -> list[str]:
-        shown = await self._run(self._state.reads, lambda _: self._state.memory.show(id, folder=None))
-        text = _markdown(shown)
-        end = offset + MAX_CHARACTERS
-        parts = [text[offset:end]]
-        if end < len(text):
-            left = f"{len(text) - end:,} of {len(text):,} characters"
-            parts.append(f"Left out: {left}; read {id} again with offset={end}")
-        return parts
-
     async def _run(self, queue: WorkQueue, work: Callable[[Cancel], T]) -> T:
         """Run work in a queue; it ends with its request. Raises ToolError for what went wrong."""
         try:
@@ -293,13 +292,6 @@ def _brief(passage: dict[str, Any]) -> dict[str, Any]:
     if len(text) > MAX_TEXT:
         text = f"{text[:MAX_TEXT]} ... ({len(text) - MAX_TEXT:,} more characters: read {id_})"
     return {"id": id_, "title": passage["title"], "source": passage["source"], "text": text}
-
-
-def _markdown(shown: Shown) -> str:
-    """Write a document, or a passage of it, as Markdown."""
-    document = shown.document
-    head = f"# {document.title or document.source}\n\nSource: {document.source}\n"
-    return head + "".join(map(_section, shown.passages))
 
 
 def _section(passage: WholePassage) -> str:

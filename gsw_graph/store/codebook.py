@@ -144,17 +144,19 @@ def around(
     """Return the runs that may answer a question, in one round trip; see the statement for the parameters."""
     parameters = {"embeddings": list(embeddings), "keys": list(keys), "cited": list(cited)}
     limits = {"near": near, "common": common, "most": most}
-    row = reader.near("read/runs", near, _count_statements, **parameters, **limits)[0]
+    row = reader.near(
+        "read/runs",
+        near,
+        lambda rows: len({StoredEdge(*edge).statement for edge in rows[0]["edges"]}),
+        **parameters,
+        **limits,
+    )[0]
     return RunsAround(
         bool(row["complete"]),
         [StoredEdge(*edge) for edge in row["edges"]],
         [StoredConcept(*concept) for concept in row["concepts"] if concept[3] is not None],
         {name: vector for name, vector in row["relations"] if vector is not None},
     )
-
-
-def _count_statements(rows: list[Row]) -> int:
-    return len({StoredEdge(*edge).statement for edge in rows[0]["edges"]})
 
 
 def mark_complete(connection: Connection) -> None:
@@ -176,7 +178,14 @@ def _write(
     rows: dict[str, list[Row]] = {
         "concept_vectors": [{"id": name, "vector": pack_vector(vector)} for name, vector in concepts.items()],
         "relations": [{"name": name, "vector": pack_vector(vector)} for name, vector in relations.items()],
-        "runs": [*map(_run_row, runs), *map(_empty_row, empty)],
+        # Of a passage whose statements join no two names a run of no edges says that it was looked at.
+        "runs": [
+            *map(_run_row, runs),
+            *(
+                {"id": content_id("run", passage), "title": "no edges", "edges": 0, "passages": [passage]}
+                for passage in empty
+            ),
+        ],
     }
     for kind, name in _KINDS.items():
         rows[f"edges_of_{name}"] = [row for run in runs for row in _edge_rows(run, kind)]
@@ -207,11 +216,6 @@ def _write(
 def _run_row(run: Run) -> Row:
     title = "; ".join(f"{edge.subject} {edge.relation} {edge.object}" for edge in run.edges[:3])
     return {"id": run.id, "title": title[:_TITLE], "edges": len(run.edges), "passages": run.passages}
-
-
-def _empty_row(passage: str) -> Row:
-    """Of a passage whose statements join no two names: a run of no edges says that it was looked at."""
-    return {"id": content_id("run", passage), "title": "no edges", "edges": 0, "passages": [passage]}
 
 
 def _edge_rows(run: Run, kind: str) -> Iterator[Row]:

@@ -321,30 +321,14 @@ NODES = (
 )
 
 
-# What a property holds, by its class; a list of floats is a vector of 32 bits.
-_TYPES: dict[Any, str] = {
-    StringProperty: "string",
-    IntegerProperty: "long",
-    FloatProperty: "double",
-    BooleanProperty: "boolean",
-    BytesProperty: "bytes",
-}
-VECTOR = "float[]"
-
-
 @dataclass(frozen=True, slots=True)
 class Label:
-    """Nodes of one label. `key` is the property that tells them apart, `properties` the type of each by
-    name: `string`, `long`, `double`, `boolean`, `bytes`, `string[]`, `long[]` or `float[]`, a vector."""
+    """Nodes of one label. `key` is the property that tells them apart, `vectors` are those that are lists of
+    floats."""
 
     name: str
     key: str
-    properties: Mapping[str, str]
-
-    @property
-    def vectors(self) -> tuple[str, ...]:
-        """The properties that are vectors."""
-        return tuple(name for name, kind in self.properties.items() if kind == VECTOR)
+    vectors: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -354,7 +338,6 @@ class Relationship:
     begin: Label
     type: str
     end: Label
-    properties: Mapping[str, str]
 
     @property
     def name(self) -> str:
@@ -378,17 +361,20 @@ Kind = Label | Relationship
 @cache
 def labels() -> Mapping[str, Label]:
     """Return all labels by name, Memory first."""
-    keys = {cls: next(name for name, given in properties(cls).items() if given.unique_index) for cls in NODES}
-    return {cls.__label__: Label(cls.__label__, key, _types(cls)) for cls, key in keys.items()}
+    result = {}
+    for cls in NODES:
+        own = properties(cls)
+        key = next(name for name, property_ in own.items() if property_.unique_index)
+        bases = {name: getattr(property_, "base_property", None) for name, property_ in own.items()}
+        vectors = [name for name, base in bases.items() if isinstance(base, FloatProperty)]
+        result[cls.__label__] = Label(cls.__label__, key, tuple(vectors))
+    return result
 
 
 @cache
 def relationships() -> tuple[Relationship, ...]:
     """Return all kinds of relationships."""
-    return tuple(
-        Relationship(labels()[begin], kind, labels()[end], _types(model) if model else {})
-        for (begin, kind, end), model in declared().items()
-    )
+    return tuple(Relationship(labels()[begin], kind, labels()[end]) for begin, kind, end in declared())
 
 
 def kinds() -> tuple[Kind, ...]:
@@ -434,17 +420,6 @@ def properties(cls: Any) -> dict[str, Property[Any]]:
     """Return the properties of a class by their names in the graph."""
     declared = cls.defined_properties(aliases=False, rels=False)
     return {property_.get_db_property_name(name): property_ for name, property_ in declared.items()}
-
-
-def _types(cls: Any) -> dict[str, str]:
-    return {name: _type(property_) for name, property_ in properties(cls).items()}
-
-
-def _type(property_: Any) -> str:
-    base = getattr(property_, "base_property", None)
-    if base is None:
-        return _TYPES[type(property_)]
-    return VECTOR if isinstance(base, FloatProperty) else f"{_type(base)}[]"
 
 
 def connect(memory: gsw_graph.memory.Memory) -> None:

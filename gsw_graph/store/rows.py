@@ -4,7 +4,7 @@ them."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from itertools import pairwise
@@ -46,22 +46,15 @@ class Vectors:
     phrases: Mapping[str, NDArray[np.float32]] = field(default_factory=dict)
 
 
-def rows_of(
-    workspace: Workspace,
-    vectors: Vectors,
-    mode: Mode = "new",
-    *,
-    floats: Callable[[NDArray[np.float32]], Any] = np.ndarray.tolist,
-) -> dict[str, list[Row]]:
-    """The rows of one workspace, by statement. Vectors of passages that stay (`renew`) are not looked at.
-    floats: makes of a vector what the rows carry, by default the list that a driver takes."""
+def rows_of(workspace: Workspace, vectors: Vectors, mode: Mode = "new") -> dict[str, list[Row]]:
+    """The rows of one workspace, by statement. Vectors of passages that stay (`renew`) are not looked at."""
     rows: dict[str, list[Row]] = {name: [] for name in ORDER}
     if mode == "describe":
         rows["metadata"] = [{"id": workspace.document.id, "meta": workspace.document.properties}]
         return rows
     _document(workspace, rows["renewed_documents" if mode == "renew" else "documents"])
     if mode != "renew":
-        _passages(workspace, vectors, rows, floats)
+        _passages(workspace, vectors, rows)
     rows["names"] = _names(workspace)
     ids = _Ids(workspace)
     counted: dict[str, set[int]] = {}
@@ -89,7 +82,7 @@ def rows_of(
                     "question": pair.question,
                     "answer": ", ".join(pair.answers),
                     "answers": list(pair.answers),
-                    "embedding": floats(vectors.pairs[place]),
+                    "embedding": vectors.pairs[place].tolist(),
                     "vector": pack_vector(vectors.pairs[place]),
                     "passage": passage,
                     "verb_phrase": phrase_id,
@@ -114,7 +107,7 @@ def rows_of(
                 "text": fact.text,
                 "relation": fact.relation,
                 "vector": pack_vector(vector),
-                "embedding": floats(vector),
+                "embedding": vector.tolist(),
                 "passage": passage,
             }
         )
@@ -166,12 +159,7 @@ def _document(workspace: Workspace, rows: list[Row]) -> None:
     )
 
 
-def _passages(
-    workspace: Workspace,
-    vectors: Vectors,
-    rows: dict[str, list[Row]],
-    floats: Callable[[NDArray[np.float32]], Any],
-) -> None:
+def _passages(workspace: Workspace, vectors: Vectors, rows: dict[str, list[Row]]) -> None:
     document = workspace.document
     ids = [document.passage_id(p.position) for p in document.passages]
     for id_, passage, vector in zip(ids, document.passages, vectors.passages, strict=True):
@@ -187,7 +175,7 @@ def _passages(
                 "speaker": passage.speaker or None,
                 "at": passage.at or None,
                 "vector": pack_vector(vector),
-                "embedding": floats(vector),
+                "embedding": vector.tolist(),
             }
         )
     rows["next"] += ({"from": a, "to": b} for a, b in pairwise(ids))

@@ -297,14 +297,9 @@ _BYTE = 127
 
 def pack_vector(vector: NDArray[np.float32]) -> bytes:
     """Pack a unit vector in one signed byte a dimension: a cosine is then off by some thousandths."""
-    return quantise(vector).tobytes()
-
-
-def quantise(vectors: NDArray[np.float32]) -> NDArray[np.int8]:
-    """Round unit vectors to one signed byte a dimension."""
     import numpy as np
 
-    return np.rint(np.asarray(vectors, dtype=np.float32) * _BYTE).astype(np.int8)
+    return np.rint(np.asarray(vector, dtype=np.float32) * _BYTE).astype(np.int8).tobytes()
 
 
 def unpack_vectors(packed: Sequence[bytes]) -> NDArray[np.float32]:

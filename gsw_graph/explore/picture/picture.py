@@ -192,15 +192,16 @@ class Picture:
 
     def html(self) -> str:
         """Make a page that needs nothing else: no network, no other file."""
-        return page(self)
+        return rendered(picture_data(self))
 
     def save(self, path: str | Path) -> Path:
         """Write the page to a file, whole or not at all. Raises InputError where it cannot be written."""
         return write(self.html(), path)
 
     def _repr_html_(self) -> str:
-        """Return what a notebook shows."""
-        return framed(self)
+        """Return what a notebook shows: the page in a frame that may run its scripts alone."""
+        style = f"width: 100%; height: {FRAME}px; border: 1px solid #8886; border-radius: 6px"
+        return f'<iframe sandbox="allow-scripts" style="{style}" srcdoc="{escape(self.html())}"></iframe>'
 
 
 def add_sources(element: Node | Edge, sources: Mapping[str, Sequence[str]]) -> None:
@@ -208,11 +209,6 @@ def add_sources(element: Node | Edge, sources: Mapping[str, Sequence[str]]) -> N
     for passage, sentences in sources.items():
         quotes = element.behind.setdefault(passage, [])
         quotes += [text for text in sentences if text.strip() and text not in quotes]
-
-
-def page(picture: Picture) -> str:
-    """Render the page of a picture."""
-    return rendered(picture_data(picture))
 
 
 def rendered(data: dict[str, Any]) -> str:
@@ -235,13 +231,6 @@ def scripts() -> str:
     """Return the scripts of a page as a Content-Security-Policy names them; a page that frames one must allow
     them too."""
     return " ".join(_hash(_asset(name)) for name in SCRIPTS)
-
-
-def framed(picture: Picture) -> str:
-    """Render the page inside another, such as a notebook: in a frame that may run its scripts alone."""
-    inner = escape(page(picture))
-    style = f"width: 100%; height: {FRAME}px; border: 1px solid #8886; border-radius: 6px"
-    return f'<iframe sandbox="allow-scripts" style="{style}" srcdoc="{inner}"></iframe>'
 
 
 def write(html: str, path: str | Path) -> Path:
