@@ -112,32 +112,6 @@ def status(version: str | None, as_json: bool) -> None:
         )
 
 
-@db.command(name="open")
-@json_option
-def open_(as_json: bool) -> None:
-    """Open Neo4j Browser of the private server, address and user filled in.
-
-    The password is shown on a terminal only; elsewhere the file that has it is named.
-
-    \b
-    Example:
-      gswgraph db open
-    """
-    import sys
-
-    from gsw_graph.explore import browser
-
-    server = browser.private(settings())
-    opened = browser.open_page(server.browser)
-    if as_json:
-        print_json({"address": server.browser, "opened": opened, "password_file": str(server.password_file)})
-        return
-    click.echo("Neo4j Browser is open." if opened else f"Open Neo4j Browser: {server.browser}")
-    on_terminal = sys.stdout.isatty()
-    password = server.password_file.read_text(encoding="utf-8").strip() if on_terminal else ""
-    click.echo(f"  user      {server.username}\n  password  {password or f'in {server.password_file}'}")
-
-
 def _facts(server: LocalServer) -> dict[str, Any]:
     facts = dataclasses.asdict(server)
     return {name: str(value) if name in {"home", "password_file"} else value for name, value in facts.items()}

@@ -222,7 +222,7 @@ def browse(url: str | None, /, as_json: bool) -> None:
     """Open Neo4j Browser at the memory: server and user filled in, a first query in the editor.
 
     A memory in a folder has no Browser: there it is a picture in an HTML file, opened.
-    `gswgraph db open` shows the password of a private server.
+    `gswgraph db status` says where the password of a private server is.
 
     \b
     Example:

@@ -83,16 +83,6 @@ def test_the_style_has_every_label_in_the_colours_of_the_pictures() -> None:
     assert json.loads(command.removeprefix("style ")) == rules
 
 
-def test_db_open_shows_no_password_to_a_pipe(private: local.LocalServer) -> None:
-    shown = CliRunner().invoke(main, ["db", "open"])
-    assert shown.exit_code == 0
-    assert private.browser in shown.output
-    assert str(private.password_file) in shown.output
-    assert PASSWORD not in shown.output
-    found = json.loads(CliRunner().invoke(main, ["db", "open", "--json"]).output)
-    assert found == {"address": private.browser, "opened": False, "password_file": str(private.password_file)}
-
-
 def test_no_window_no_web_browser(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.platform", "linux")
     for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER"):

@@ -18,7 +18,6 @@ from gsw_graph.cli import graph
 from gsw_graph.config import Settings
 from gsw_graph.engine import local
 from gsw_graph.errors import InputError
-from gsw_graph.explore import browser
 from gsw_graph.memory import Memory
 from gsw_graph.models.embed.embedder import Embedder
 
@@ -55,7 +54,8 @@ def world(
                 answer = memory.ask(samples.QUESTION, plan=samples.PLAN)
                 assert answer.answer == "the ombre"
                 assert answer.id is not None
-                password = browser.private(settings).password_file.read_text().strip()
+                (server,) = [server for server in local.status(settings) if server.running]
+                password = server.password_file.read_text().strip()
                 yield World(memory, password, answer.id)
     finally:
         if own is not None:

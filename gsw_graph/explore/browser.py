@@ -80,18 +80,6 @@ def find(settings: Settings) -> BrowserAddress:
     return BrowserAddress(page, login, database)
 
 
-def private(settings: Settings) -> local.LocalServer:
-    """Return the private server that runs, that of the memory if there are several. Raises EngineError where
-    none does."""
-    running = [server for server in local.status(settings) if server.running]
-    if "://" in settings.memory:
-        port = parse(settings.memory).port
-        running = [server for server in running if server.url.endswith(f":{port}")] or running
-    if not running:
-        raise EngineError("no private Neo4j is running", hint="Start one with: gswgraph db start")
-    return running[0]
-
-
 _COMMENTS = re.compile(r"\A(?://[^\n]*\n)+")
 
 
