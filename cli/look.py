@@ -14,7 +14,6 @@ from gsw_graph.cli.text.output import (
     moment,
     money,
     print_json,
-    print_more,
     print_pairs,
     print_result,
     print_table,
@@ -161,7 +160,7 @@ def _named(entity: FoundEntity) -> str:
     return one_line(entity.name) + (f"  ({one_line(notes)})" if notes else "")
 
 
-SHOWN = 20  # questions, and unfinished documents, listed for people
+SHOWN = 20  # questions and documents, listed for people
 
 
 @click.command()
@@ -209,18 +208,13 @@ def _print_status(status: Status) -> None:
         passages = sum(map(len, status.unread.values()))
         click.echo(
             f"\nNo language model could read {counted(passages, 'passage')}; the next load of the same "
-            "file asks again:"
+            "file asks again. gswgraph list --unfinished"
         )
-        for source, places in list(status.unread.items())[:SHOWN]:
-            more = f" and {len(places) - SHOWN:,} more" if len(places) > SHOWN else ""
-            listed = ", ".join(map(str, places[:SHOWN])) + more
-            click.echo(f"  {short_source(source)}, passage{'s' * (len(places) > 1)} {listed}")
-        print_more(status.unread, SHOWN, "document", indent="  ")
     elif status.unfinished:
-        click.echo(f"\nThe load of {len(status.unfinished):,} was cut off; load again to complete:")
-        for source in status.unfinished[:SHOWN]:
-            click.echo(f"  {short_source(source)}")
-        print_more(status.unfinished, SHOWN, indent="  ")
+        click.echo(
+            f"\nThe load of {counted(len(status.unfinished), 'document')} was cut off; load again to complete. "
+            "gswgraph list --unfinished"
+        )
 
 
 LONG = 300  # characters of an answer in the list

@@ -96,12 +96,11 @@ def test_calls_that_failed_are_said(capsys: pytest.CaptureFixture[str], fake: ty
     assert run("load", "x").stdout.splitlines()[2] == line
 
 
-def test_status_lists_what_no_model_could_read(fake: type) -> None:
+def test_status_counts_what_no_model_could_read(fake: type) -> None:
     assert "could read" not in run("status").output
     fake.state = replace(fake.state, unread={"/far/a.md": [3], "/far/b.md": list(range(1, 24))})
     lines = run("status").output.splitlines()
-    first = lines.index("No language model could read 24 passages; the next load of the same file asks again:")
-    assert lines[first + 1 : first + 3] == ["  /far/a.md, passage 3", f"  /far/b.md, passages {', '.join(map(str, range(1, 21)))} and 3 more"]
+    assert "No language model could read 24 passages; the next load of the same file asks again. gswgraph list --unfinished" in lines
     assert json.loads(run("status", "--json").stdout)["unread"]["/far/a.md"] == [3]
 
 

@@ -19,7 +19,7 @@ def test_status_shows_what_is_held(fake, monkeypatch, tmp_path):
     shown = run("status").stdout
     assert shown.startswith("memory    /m\nengine    neo4j 5.26\nschema    1\nembedder  mini (384 dimensions)\n")
     assert "\nRelationships\n  PART_OF  12,345\n" in shown
-    assert "The load of 1 was cut off; load again to complete:\n  /far/1.md\n" in shown
+    assert "The load of 1 document was cut off; load again to complete. gswgraph list --unfinished\n" in shown
     assert "created" not in shown
 
 

@@ -40,6 +40,7 @@ class Model:
         self.answer: Callable[[list[str]], str] = lambda lines: said("Valle Alto", lines)
         self.found = dict(FOUND)
         self.seen: list[str] = []
+        self.needed: list[int] = []
 
     def __call__(self, body: dict[str, Any]) -> Any:
         user = body["messages"][1]["content"]
@@ -52,6 +53,8 @@ class Model:
             return {"entities": [{"name": name, "roles": [ROLES.get(name, "thing")]} for name in names], "verb_phrases": [{"phrase": "did", "questions": asked}], "propositions": []}
         if stage == "plan":
             return {"plan": [{"id": n, "question": text, "retrieve": retrieve} for n, (text, retrieve) in enumerate(STEPS, 1)]}
+        if stage == "select":
+            return {"needed": self.needed, "missing": ""}
         return self.answer([line for line in user.splitlines() if line.startswith("[")])
 
 
@@ -136,6 +139,17 @@ def test_no_answer_asks_for_a_plan_alone_and_no_llm_for_nothing(asked: Settings,
         assert (evidence.answer, evidence.chains[0].hops[-1].answer, server.count() - before) == (None, "Valle Alto", 1)
         assert memory.ask(QUESTION, llm=False).answer_source == "none"
         assert server.count() - before == 1
+
+
+def test_without_pairs_the_model_selects_what_it_reads(asked: Settings, model: Model, corpus: str) -> None:
+    """Without pairs a plan has nothing to search; what a model can do before it reads is to choose."""
+    with Memory.open(settings=asked) as memory:
+        memory.load(corpus, extractor="rules")
+        usual = [passage.id for passage in memory.ask(QUESTION, llm=False).passages]
+        model.needed = [3]
+        answer = memory.ask(QUESTION)
+        assert [passage.id for passage in answer.passages] == [usual[2], *usual[:2]]
+        assert (answer.answer, answer.plan, answer.strategy) == ("Valle Alto", None, "linked")
 
 
 def test_the_model_says_that_the_memory_does_not_hold_it(asked: Settings, model: Model, corpus: str) -> None:

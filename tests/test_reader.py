@@ -106,6 +106,13 @@ def test_an_answer_is_wanted_in_any_case() -> None:
     assert answered(PASSAGES, "Answer: Valparaíso\nSources:", "Not in the evidence: it").abstained
 
 
+def test_the_reader_is_told_of_a_search_that_hardly_fits() -> None:
+    chat = ScriptedChat(*["Answer: Port Ellery\nSources: 1"] * 2)
+    from_items(ASKED, EVIDENCE, chat)
+    from_items(ASKED, EVIDENCE, chat, doubt=True)
+    assert [prompt("answer_doubt") in request.messages[1]["content"] for request in chat.requests] == [False, True]
+
+
 def test_the_reader_of_panini_thinks_first() -> None:
     chat = ScriptedChat("Thought: Ana Ruiz built it [1] and was born there [2].\nAnswer: Port Ellery\nSources: 1, 2")
     said = from_items(ASKED, EVIDENCE, chat, task="answer_panini")

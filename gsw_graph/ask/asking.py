@@ -145,7 +145,8 @@ def _answer(
         return retrieved.draft, None
     ran = strategies().get(retrieved.ran or "", strategy)  # not every strategy is in the table
     draft = from_chains(query.question, retrieved, context.confidence(ran), answer=query.answer)
-    if context.options.strict and draft.confidence is not None and draft.confidence < DOUBTED_BELOW:
+    doubt = draft.confidence is not None and draft.confidence < DOUBTED_BELOW
+    if context.options.strict and doubt:
         return replace(draft, answer=None, source="none", abstained=True, citations=[]), None
     if context.llm is None or not query.answer:
         return draft, None
@@ -162,6 +163,7 @@ def _answer(
                 judged=plan is not None and not plan.steps[-1].retrieve,
                 task=retrieved.reader,
                 must=context.options.must_answer,
+                doubt=doubt and retrieved.beams is None,  # chains that do not reach an end tell nothing
                 on_text=context.on_text,
             ), None
         except ReplyError as error:  # the passages are still useful

@@ -158,6 +158,7 @@ def read_answer(
     task: str = "answer",
     final: bool = True,
     must: bool = False,
+    doubt: bool = False,
     on_text: Callable[[str], None] | None = None,
 ) -> Read:
     """Have a model answer from the evidence; without any it is not asked.
@@ -170,6 +171,7 @@ def read_answer(
         task: The name of the prompt.
         final: As of `Request`; False for a part of a question.
         must: The model may not refuse; an answer without support then cites nothing.
+        doubt: The model is told that the search hardly fits the question.
         on_text: Gets the answer in pieces, before its support is checked.
 
     Raises:
@@ -178,7 +180,7 @@ def read_answer(
     """
     if not evidence:
         return Read(None, NOTHING_FOUND)
-    request = build_request(question, evidence, task, final=final, must=must)
+    request = build_request(question, evidence, task, final=final, must=must, doubt=doubt)
     stream = None if on_text is None else Stream(on_text)
 
     def lines_of(reply: ReaderReply) -> list[int]:
@@ -217,11 +219,12 @@ def build_request(
     *,
     final: bool = True,
     must: bool = False,
+    doubt: bool = False,
 ) -> Request:
     """Build the request: the prompt, the numbered lines, the question."""
     text = f"{listed(evidence)}\n\nQuestion: {flat(question)}"
-    if must:
-        text = f"{text}\n\n{prompt('answer_must')}"
+    if must or doubt:
+        text = f"{text}\n\n{prompt('answer_must' if must else 'answer_doubt')}"
     system = prompt(task)
     if task == "answer" and any(item.run is not None for item in evidence):
         system = f"{prompt('answer_compact')}\n\n{system.partition(_PARAGRAPH)[2]}"  # the rules are the same
@@ -244,11 +247,14 @@ def from_items(
     judged: bool = False,
     task: str = "answer",
     must: bool = False,
+    doubt: bool = False,
     on_text: Callable[[str], None] | None = None,
 ) -> AnswerDraft:
     """Have a model answer from lines of evidence, and return the answer with the confidence of the chains;
     the model decides whether there is an answer. Arguments and errors as of `read_answer`."""
-    read = read_answer(question, items, llm, judged=judged, task=task, must=must, on_text=on_text)
+    read = read_answer(
+        question, items, llm, judged=judged, task=task, must=must, doubt=doubt, on_text=on_text
+    )
     if read.answer is None:
         return AnswerDraft(None, "none", True, confidence, [], read.missing, read.tokens)
     citations = list(dict.fromkeys(cited(item, question, read.answer) for item in read.sources))

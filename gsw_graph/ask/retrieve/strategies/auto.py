@@ -1,6 +1,7 @@
-"""The strategies `auto`, what measures best for what the memory holds (docs/results.md), and `select`: `auto`
-finds more passages than are read; the language model sees a line of each, names those that the question
-needs, and says what is still missing, for which there is a second search.
+"""The strategies `auto`, what measures best for what the memory holds (docs/results.md), and `select`: more
+passages are found than are read; the language model sees a line of each, names those that the question
+needs, and says what is still missing, for which there is a second search. `auto` does so over documents
+without pairs.
 
 No paper has `select`: rerankers by a language model order passages by how near they are to a question, and
 the passage of a second hop is near to the first hop's answer.
@@ -34,7 +35,14 @@ DEPTH = 30  # of each ranking at least, so that the first passages are the same 
 
 
 def run(context: Context, query: Query, recipe: AutoRecipe) -> Retrieved:
-    """Choose a strategy by the question and the memory.
+    """Search by the strategy that fits; a language model selects of documents without pairs."""
+    if context.llm is None or query.plan or context.has_pairs:
+        return search_fitting(context, query, recipe)
+    return run_select(context, query, SelectRecipe())
+
+
+def search_fitting(context: Context, query: Query, recipe: AutoRecipe) -> Retrieved:
+    """Choose a strategy by the question and the memory, and search by it.
 
     `fusion` where there is a plan or the memory holds question-answer pairs, else `linked`; a comparison of
     names is searched for each side. Without a plan and a language model, a pair that surely answers the whole
@@ -82,7 +90,8 @@ def search_sides(context: Context, query: Query, sides: Sides) -> Retrieved:
 AUTO = Strategy(
     "auto",
     "`fusion` with a plan, or where the memory holds question-answer pairs; else `linked`; without a plan, a "
-    "comparison of names is searched for each of them by `linked`",
+    "comparison of names is searched for each of them by `linked`; where there is "
+    "neither a plan nor a pair a language model selects, as in `select`",
     run,
     AutoRecipe(),
     follows_plan=True,
@@ -115,13 +124,13 @@ class Selection(NamedTuple):
 
 
 def run_select(context: Context, query: Query, recipe: SelectRecipe) -> Retrieved:
-    """Search by `auto`, have the model select, and search once more for what is missing.
+    """Search as `auto` does without a model, have the model select, and search once more for what is missing.
 
     First come the passages that are needed, then the best of the second search, then the others in their
     order. Where the model gives no reply that can be used, the order stays and a note says so.
     """
     wide = replace(query, k=max(query.k + query.below, recipe.shown), below=0)
-    results = AUTO(context, wide)
+    results = search_fitting(context, wide, AutoRecipe())
     passages, agent = results.passages, Team(context).agent("selection")
     note = results.note
     if len(passages) > 1:
