@@ -119,11 +119,6 @@ def _files(names: dict[str, Path | None], *, follow_links: bool) -> Iterator[Pat
         yield from [None] if name == "-" else walk(Path(name), seen, root, follow_links=follow_links)
 
 
-def read_stream(path: str, stream: BinaryIO) -> Iterator[Document | Workspace | Failure]:
-    """Yield the documents and workspaces of a file whose contents are given; see `read`."""
-    return _distinct(_read_file(path, Path(path).resolve(), stream))
-
-
 def _length(stream: BinaryIO) -> int:
     return stream.seek(0, os.SEEK_END) - stream.seek(0)
 

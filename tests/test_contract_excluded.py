@@ -28,6 +28,14 @@ def test_nothing_comes_from_an_excluded_passage(embedded_sample: Memory, strateg
     assert embedded_sample.ask(question, **options).passages == before.passages, "the next question sees them again"
 
 
+def test_what_was_shown_is_searched_and_not_returned_again(embedded_sample: Memory) -> None:
+    options = {"k": 3, "keep": False, "past": False, "llm": False}
+    usual = embedded_sample.ask(samples.QUESTION, **options)
+    again = embedded_sample.ask(samples.QUESTION, shown=tuple(passage.id for passage in usual.passages[:2]), **options)
+    assert again.passages == usual.passages[2:]
+    assert (again.answer, again.chains, again.citations) == (usual.answer, usual.chains, usual.citations)
+
+
 def test_a_question_without_its_gold_passages_has_no_answer(embedded_sample: Memory) -> None:
     passage, _ = embedded_sample.ask("observatory", strategy="dense", k=2, keep=False).passages
     gold = {"title": passage.title, "text": passage.text}

@@ -217,7 +217,7 @@ def _report(
         confidence=draft.confidence,
         missing=draft.missing,
         citations=draft.citations,
-        passages=retrieved.passages,
+        passages=[passage for passage in retrieved.passages if passage.id not in context.options.shown],
         chains=shown(retrieved),
         plan=plan.to_list() if plan else None,
         plan_source=planned.source or ("llm" if retrieved.plan else None),

@@ -79,6 +79,9 @@ class AskOptions(ScopeOptions):
         False, "Where the search doubts that the memory holds the answer, say so and ask no model."
     )
     excluded: tuple[str, ...] = option((), "Ids of passages that nothing may come from.")
+    shown: tuple[str, ...] = option(
+        (), "Ids of passages that were returned before in this conversation, and are not returned again."
+    )
     build_runs: bool = option(True, "false: `pruned` fails where runs are missing, and builds none.")
 
     def __post_init__(self) -> None:

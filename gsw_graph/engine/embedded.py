@@ -261,7 +261,8 @@ class EngineProcess:
                 hint="Wait until it ends, or have it shared: gswgraph serve, or a server (gswgraph db start)",
             )
         lines = (self._folder / LOG).read_text(encoding="utf-8", errors="replace").splitlines()
-        status = f"its process ended with {self._process.returncode}"
+        code = self._process.returncode  # 0: it ran, and ended when it was told to
+        status = f"its process ended with {code}" if code else f"it was not ready in {START_SECONDS} s"
         reason = word.get("failed") or " | ".join([*map(str.strip, lines[-5:]), status])
         return EngineError(
             f"the embedded engine did not start: {reason}",

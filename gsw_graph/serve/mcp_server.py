@@ -44,6 +44,8 @@ TopK = Annotated[int, Field(ge=1, le=50, description="How many passages.")]
 Sources = Annotated[tuple[str, ...], Field(description="Sources or folders that alone are searched.")]
 Conditions = Annotated[tuple[str, ...], Field(description='On metadata, all of them: author = "Grau".')]
 
+Shown = Annotated[tuple[str, ...], Field(description="Ids of passages that you have; not returned again.")]
+
 READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 WRITES = ToolAnnotations(
     read_only_hint=False, destructive_hint=True, idempotent_hint=True, open_world_hint=False
@@ -63,7 +65,12 @@ class Server(MCPServer[Any]):
                 self.add_tool(change, annotations=WRITES, structured_output=False)
 
     async def search(
-        self, question: Question, k: TopK = 5, inside: Sources = (), where: Conditions = ()
+        self,
+        question: Question,
+        k: TopK = 5,
+        inside: Sources = (),
+        where: Conditions = (),
+        shown: Shown = (),
     ) -> list[str]:
         """Find the passages that matter to a question, best first, with their ids, titles and sources."""
         answer = await self._run(
@@ -73,6 +80,7 @@ class Server(MCPServer[Any]):
                 k=k,
                 inside=inside,
                 where=where,
+                shown=shown,
                 answer=False,
                 llm=False,
                 keep=False,
