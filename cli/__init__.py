@@ -45,7 +45,6 @@ COMMANDS = {
     "cypher": ("graph", "Run a Cypher query, read-only by default."),
     "draw": ("graph", "Draw what a Cypher query returns, as an HTML file."),
     "db": ("db", "Start and stop a private Neo4j with Browser."),
-    "completion": ("admin", "Print the completion script of a shell."),
 }
 
 

@@ -314,24 +314,3 @@ def correct(
         click.echo(f"{correction.id}  {correction.action}  {what}  ({correction.by}, {correction.at[:16]})")
     if not listed:
         click.echo("Taken back." if undo else f"Take it back: gswgraph correct --undo {made[0].id}")
-
-
-@click.command()
-@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
-def completion(shell: str) -> None:
-    """Print the completion script of a shell.
-
-    \b
-    Install, for bash in ~/.bashrc and for zsh in ~/.zshrc:
-      eval "$(gswgraph completion bash)"
-      eval "$(gswgraph completion zsh)"
-
-    \b
-    Example:
-      gswgraph completion fish > ~/.config/fish/completions/gswgraph.fish
-    """
-    from click.shell_completion import get_completion_class
-
-    if source := get_completion_class(shell):
-        root = click.get_current_context().find_root().command
-        click.echo(source(root, {}, "gswgraph", "_GSWGRAPH_COMPLETE").source())

@@ -76,7 +76,7 @@ def test_help_has_examples_that_can_be_copied(path, command, monkeypatch, tmp_pa
 
 def test_every_verb_that_prints_results_has_json():
     for path, command in commands():
-        if not isinstance(command, click.Group) and path not in {("mcp",), ("completion",), ("eval", "corpus"), ("eval", "fit")}:  # a protocol, and lines of JSON
+        if not isinstance(command, click.Group) and path not in {("mcp",), ("eval", "corpus"), ("eval", "fit")}:  # a protocol, and lines of JSON
             assert "--json" in [name for option in command.params for name in option.opts], path
 
 
@@ -159,13 +159,6 @@ def test_without_a_url_the_settings_of_the_environment_are_used(fake, monkeypatc
 def test_an_empty_memory_url_is_a_usage_error(fake):
     assert run("--memory", "", "status").exit_code == 2
     assert fake.calls == []
-
-
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_completion_prints_a_script(shell):
-    result = run("completion", shell)
-    assert result.exit_code == 0
-    assert "_GSWGRAPH_COMPLETE" in result.stdout
 
 
 def test_completion_knows_verbs_and_their_options():

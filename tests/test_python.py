@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import replace
 from pathlib import Path
-from types import ModuleType
 
 import fake_memory
 import pytest
 from cli_runner import HOSTILE
 
 from gsw_graph.config import Settings
-from gsw_graph.errors import EngineError, InputError
+from gsw_graph.errors import EngineError
 from gsw_graph.memory import Memory
 from gsw_graph.model.results import Table
 
@@ -65,17 +63,3 @@ def test_a_notebook_gets_html_that_no_document_writes() -> None:
     many = Table(["n"], [{"n": n} for n in range(101)])
     assert many._repr_html_().count("<td>") == 100
     assert "101 rows, the first 100 shown" in many._repr_html_()
-
-
-def test_data_frames_where_pandas_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    pandas = ModuleType("pandas")
-    pandas.DataFrame = lambda rows, columns: (columns, rows)  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "pandas", pandas)
-    columns, rows = ANSWER.to_pandas()
-    assert set(columns) == set(rows[0])
-    assert (rows[0]["rank"], rows[0]["title"], rows[0]["cited"]) == (1, "Title 1", True)
-    assert fake_memory.FakeMemory.table.to_pandas() == (["name", "n"], fake_memory.FakeMemory.table.rows)
-    monkeypatch.setitem(sys.modules, "pandas", None)
-    for call in (ANSWER.to_pandas, fake_memory.FakeMemory.table.to_pandas):
-        with pytest.raises(InputError, match=r"pandas is not installed. pip install pandas"):
-            call()

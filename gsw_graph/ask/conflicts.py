@@ -68,7 +68,9 @@ def find_conflicts(pairs: Iterable[PairOf], passages: Mapping[str, RankedPassage
     conflicts: dict[frozenset[str], Conflict] = {}
     for group in same.values():
         claims = _claims(group, passages)
-        if len({passage for claim in claims for passage in claim.passages}) > 1:
+        sources = [passage for claim in claims for passage in claim.passages]
+        # Three answers and more, each of one passage, are a list: the provinces of a country.
+        if len(set(sources)) > 1 and not len(claims) == len(sources) > 2:
             conflicts.setdefault(frozenset(c.answer for c in claims), Conflict(group[0].question, claims))
     return list(conflicts.values())
 

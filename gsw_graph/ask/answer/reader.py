@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 # share of an answer's words that must stand somewhere, where no line has them all: "Rome and Oslo", two parts
 # of a date in another form
 _SUPPORTED = 0.6
-_STEM = 5  # letters: "American" stands for America, "Roomassa" for Rooma
+_STEM = 4  # letters: "American" stands for America, "Malian" for Mali, "Roomassa" for Rooma
 _YES_NO = frozenset(
     """yes no oui non si sí sì sim não nao ja nein nee nej nei jo tak nie
     ano ne evet hayır da nu igen nem kyllä ei ya tidak có không

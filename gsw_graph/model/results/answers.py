@@ -6,10 +6,8 @@ from dataclasses import asdict, dataclass, field
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from gsw_graph.errors import InputError
-
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
 
 class Result:
@@ -18,15 +16,6 @@ class Result:
     def to_dict(self) -> dict[str, Any]:
         """Return this result as JSON types, keys in their documented order."""
         return asdict(self)  # type: ignore[call-overload,no-any-return]
-
-
-def frame(rows: list[dict[str, Any]], columns: Sequence[str]) -> Any:
-    """Return rows as a data frame of pandas. Raises InputError where pandas is not installed."""
-    try:
-        from pandas import DataFrame
-    except ImportError:
-        raise InputError("pandas is not installed", hint="pip install pandas, or use to_dict()") from None
-    return DataFrame(rows, columns=list(columns))
 
 
 @dataclass(frozen=True)
@@ -323,12 +312,3 @@ class Answer(Result):
     def _repr_html_(self) -> str:
         """Return what a notebook shows."""
         return f"<pre>{escape(str(self))}</pre>"
-
-    def to_pandas(self) -> Any:
-        """The passages as a DataFrame, best first: rank, score, title, text, source, document, id, cited.
-        Raises InputError without pandas."""
-        cited = {citation.passage for citation in self.citations}
-        columns = ("rank", "score", "title", "text", "source", "document", "id", "cited")
-        every = ({"rank": n, **p.to_dict(), "cited": p.id in cited} for n, p in enumerate(self.passages, 1))
-        rows = [{name: row[name] for name in columns} for row in every]
-        return frame(rows, columns)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from gsw_graph.model.documents import Failure, Value
-from gsw_graph.model.results.answers import QA, Fact, PassageText, RankedPassage, Result, frame
+from gsw_graph.model.results.answers import QA, Fact, PassageText, RankedPassage, Result
 
 if TYPE_CHECKING:
     from gsw_graph.models.chat.cache import Entry
@@ -218,10 +218,6 @@ class Table(Result):
         from gsw_graph.explore.notebook import html_table
 
         return html_table(self)
-
-    def to_pandas(self) -> Any:
-        """The table as a DataFrame. Raises InputError without pandas."""
-        return frame(self.rows, self.columns)
 
 
 @dataclass(frozen=True)
