@@ -14,6 +14,7 @@ from gsw_graph.text.languages import detect
 
 WORLD = json.loads((Path(__file__).parent / "languages" / "world.json").read_text(encoding="utf-8"))
 LANGUAGES = WORLD["languages"]
+UNCASED = {"ar", "ja", "zh"}
 
 
 def names(text: str, title: str = "") -> set[str]:
@@ -21,7 +22,7 @@ def names(text: str, title: str = "") -> set[str]:
     return {entity.name for entity in rules.extract(document).entities}
 
 
-@pytest.mark.parametrize("code", LANGUAGES)
+@pytest.mark.parametrize("code", sorted(set(LANGUAGES) - UNCASED))
 def test_the_language_of_documents_and_questions_is_seen(code: str) -> None:
     texts = [*(document["text"] for document in LANGUAGES[code]["documents"]), *LANGUAGES[code]["questions"]]
     assert {detect(text).code for text in texts} == {code}
@@ -55,4 +56,4 @@ def test_two_steps_are_found_in_each_language(memory: Memory, tmp_path: Path, co
     for question, gold in zip(held["questions"], WORLD["gold"], strict=True):
         sources = {passage.source for passage in memory.ask(question, strategy="linked", keep=False)}
         both += {str(number) for number in gold} <= sources
-    assert both >= 9, f"of {len(WORLD['gold'])}"
+    assert both >= (12 if code in UNCASED else 9), f"of {len(WORLD['gold'])}"
