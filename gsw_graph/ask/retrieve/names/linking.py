@@ -48,9 +48,8 @@ def mentions(question: str) -> tuple[Mention, ...]:
         for first in range(len(words) - length + 1):
             full = content[first + length] - content[first]
             text = question[words[first].start() : words[first + length - 1].end()]
-            if not full or (full == 1 and text == text.lower() != text.upper()):
-                continue
-            if length == 1 and is_part(words[first]):
+            small = full == 1 and text == text.lower() != text.upper()
+            if not full or small or (length == 1 and is_part(words[first])):
                 continue
             key = normalise(text)
             if key and not key.isdigit():
