@@ -12,11 +12,11 @@ from gsw_graph.text.words import MARKS, WORD, fold
 
 _READ = 4000  # characters of a text that tell its script
 _LONGEST = 10  # words or signs of a name that recurs
-_UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005\u3041-\u309f\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff"
-_JOINED = r"(?<!\w)(?:[وفبلك](?=[ء-ي]{3})|[ובלכמשה](?=[א-ת]{3}))"  # and, in, to ... written before a word
-_SIGN = re.compile(
-    rf"[ァ-ヺー]+|[{_UNSPACED}][{MARKS}]*|{_JOINED}|(?:[^\W_{_UNSPACED}ァ-ヺー][{MARKS}]*)+"
+_UNSPACED = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005\u3041-\u309f\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff"
 )
+_JOINED = r"(?<!\w)(?:[وفبلك](?=[ء-ي]{3})|[ובלכמשה](?=[א-ת]{3}))"  # and, in, to ... written before a word
+_SIGN = re.compile(rf"[ァ-ヺー]+|[{_UNSPACED}][{MARKS}]*|{_JOINED}|(?:[^\W_{_UNSPACED}ァ-ヺー][{MARKS}]*)+")
 _SIGNS = re.compile(rf"[{_UNSPACED}]|{_JOINED}")
 _UNCASED = re.compile(
     r"[^\W\d_A-Za-z\u00c0-\u058f\u10a0-\u10ff\u1d00-\u1fff\u2c00-\u2dff\ua640-\ua7ff\uff21-\uff5a]+"
@@ -28,7 +28,9 @@ _MARKED = re.compile(
 )
 # Between names: punctuation, numbers, hiragana, and function words of Chinese, Arabic, Hindi and Korean.
 _BETWEEN = re.compile(
-    rf"[^\w {MARKS}·・]+|[\d_]+|[\u3041-\u309f的了着过是在和与及或由被把从到为以于对就也都而但这那其之他她它们有不]+|(?<!\w)(?:"
+    rf"[^\w {MARKS}·・]+|[\d_]+"
+    r"|[\u3041-\u309f的了着过是在和与及或由被把从到为以于对就也都而但这那其之他她它们有不]+"
+    rf"|(?<![\w{MARKS}])(?:"
     + "|".join(
         """في من على إلى عن مع ثم أن إن أو كان كانت هو هي هذا هذه التي الذي لا ما لم قد بعد قبل و
         के का की में से को ने पर है हैं था थी थे और यह वह एक कि ही भी तो जो इस उस लिए साथ बाद नहीं
@@ -48,7 +50,7 @@ def is_uncased(text: str) -> bool:
 
 
 def without_uncased(text: str) -> str:
-    """Return a text with a mere letter for each run of those without capitals, which leaves its Latin, say."""
+    """Return a text with an x for each run of letters without capitals, which leaves its Latin."""
     return _UNCASED.sub(",x,", text)
 
 

@@ -254,7 +254,7 @@ class Neighbourhood:
         """Return the graph of all that was fetched."""
         if self._graph is None:
             names = self._names.values()
-            mentioned = self._titles_in_texts()
+            mentioned = self._names_in_texts()
             frequency = Counter(name for titles in mentioned.values() for name in titles)
             for name in names:
                 frequency[name.canonical] += name.frequency
@@ -273,17 +273,12 @@ class Neighbourhood:
             )
         return self._graph
 
-    def _titles_in_texts(self) -> dict[str, list[str]]:
-        """Return the titles that stand in the texts of passages in a script without capitals, where rules see
-        few names: each a name of the passage."""
-        titles = {
-            name
-            for names, weights in self._passages.values()
-            for name, weight in zip(names, weights, strict=True)
-            if weight > 1 and is_uncased(name)
-        }
+    def _names_in_texts(self) -> dict[str, list[str]]:
+        """Return the names of other passages that stand in the texts of passages in a script without
+        capitals, where rules see few."""
+        known = {name for names, _ in self._passages.values() for name in names if is_uncased(name)}
         return {
-            id_: sorted(known_names(self.texts[id_].text, titles.difference(names)))
+            id_: sorted(known_names(self.texts[id_].text, known.difference(names)))
             for id_, (names, _) in self._passages.items()
-            if titles and id_ in self.texts and is_uncased(self.texts[id_].text)
+            if known and id_ in self.texts and is_uncased(self.texts[id_].text)
         }

@@ -25,7 +25,8 @@ SURE_PASSAGES = 5  # in which the answer is looked for; not k, on which the conf
 
 
 def run(context: Context, query: Query, recipe: LinkedRecipe) -> Retrieved:
-    """Walk twice over the part of the graph around the question, in at most three round trips."""
+    """Walk twice over the part of the graph around the question, in at most three round trips, four
+    where the best passages are in a script without capitals."""
     from gsw_graph.ask.retrieve.names.graph import fetch_neighbourhood
     from gsw_graph.ask.retrieve.names.walk import best_sentences, bridge_entities, rank_passages, write_walk
 
