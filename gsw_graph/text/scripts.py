@@ -86,12 +86,13 @@ def recurring_names(text: str) -> list[str]:
         signs = split(stretch)
         for first, sign in enumerate(signs):
             counts.update(stretch[sign.start() : last.end()] for last in signs[first : first + _LONGEST])
+    repeated = {run: count for run, count in counts.items() if count > 1}
     parts: set[str] = set()
-    for run, count in counts.items():
+    for run, count in repeated.items():
         signs = split(run)
         shorter = {run[signs[1].start() :], run[: signs[-2].end()]} if len(signs) > 1 else ()
         parts.update(part for part in shorter if counts[part] == count)
-    return [run for run, count in counts.items() if count > 1 and run not in parts and _WHOLE.fullmatch(run)]
+    return [run for run in repeated if run not in parts and _WHOLE.fullmatch(run)]
 
 
 def known_names(text: str, keys: Iterable[str]) -> set[str]:
