@@ -30,6 +30,10 @@ def linked(question, *known):
         ("Did J. R. R. Tolkien?", ["J. R. R. Tolkien"], ["J. R. R. Tolkien"]),
         ("What of AT&T and C++ or C#?", ["AT&T", "C++", "C#"], ["AT&T", "C++", "C#"]),
         ("Wer ist in 東京?", ["東京"], ["東京"]),  # scripts without case
+        ("鲁迅在北京写了什么？", ["鲁迅", "北京", "写"], ["鲁迅", "北京"]),  # no spaces; a sign alone is no name
+        ("김수근은 어디서 태어났나?", ["김수근"], ["김수근"]),  # a particle
+        ("من كتب بدار الجمارك؟", ["دار الجمارك"], ["دار الجمارك"]),  # a preposition
+        ("ニコライ・ペトレスクは誰？", ["ニコライ・ペトレスク", "ニコ"], ["ニコライ・ペトレスク"]),
         ("हिन्दी में?", ["हिन्दी में"], ["हिन्दी में"]),
         ("Is it Beyonce\u0301 Knowles?", ["Beyoncé Knowles"], ["Beyonce\u0301 Knowles"]),  # the accent as a character of its own
         ("in 1988 or 12?", ["1988", "12"], []),  # years and numbers

@@ -13,6 +13,7 @@ from gsw_graph.model.documents import Document, Entity, Passage, Proposition, Wo
 from gsw_graph.text.dates import find_dates
 from gsw_graph.text.languages import detect
 from gsw_graph.text.names import FoundName, find_names, normalise, title_names
+from gsw_graph.text.scripts import is_uncased, recurring_names
 from gsw_graph.text.words import WORD, normalise_text, sentences
 
 _READ = 8  # passages of a document that tell its language
@@ -59,6 +60,11 @@ def extract(document: Document) -> Workspace:
         lower.update(word for word in WORD.findall(text) if word.islower())
         for title in title_names(passage.title) if document.titled else ():
             index.add(title, passage.position, title=True)
+        headings = filter(is_uncased, passage.section.split(" > ")[1:])
+        mentions += ((FoundName(heading), passage.position) for heading in headings)
+    for name in recurring_names("\n".join(passage.text for passage in document.passages)):
+        places = (passage.position for passage in document.passages if name in passage.text)
+        mentions += ((FoundName(name), position) for position in places)
     _add_names(index, mentions)
     entities = tuple(
         Entity(

@@ -1,7 +1,7 @@
 """Names: the normal form under which a name is known in every document, and the names in a text by rule.
 
 Names in a text are runs of capitalised words and what joins them; `text.languages` has what that depends on.
-Scripts without capitals have none.
+What stands in a script without capitals has those of `text.scripts`.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from gsw_graph.text.dates import CALENDAR_WORDS
 from gsw_graph.text.languages import ENGLISH, Language, elided, precedes_noun
+from gsw_graph.text.scripts import is_uncased, marked_names, without_uncased
 from gsw_graph.text.words import (
     CONNECTORS,
     FUNCTION_WORDS,
@@ -172,6 +173,9 @@ class _Token:
 def find_names(text: str, language: Language = ENGLISH) -> Iterator[FoundName]:
     """Find the names of a text, with their parts between connectors."""
     text = normalise_characters(text)
+    if is_uncased(text):
+        yield from map(FoundName, marked_names(text))
+        text = without_uncased(text)
     connectors = CONNECTORS | language.joins
     run: list[_Token] = []
     starts = False  # does the run begin a sentence

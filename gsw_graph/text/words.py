@@ -53,10 +53,10 @@ STOP_WORDS = FUNCTION_WORDS | CONNECTORS
 # Canonical combining classes of marks that decorate: points of Hebrew and Arabic, accents. The others make
 # letters (Indic, kana, Thai, Tibetan).
 _ACCENTS = frozenset([*range(10, 37), *range(200, 256)])
-_MARKS = "".join(
+MARKS = "".join(
     c for c in map(chr, range(0x300, 0x10000)) if unicodedata.category(c)[0] == "M"
 )  # accents and vowel signs, which are no \w
-LETTERS = rf"[^\W_]+(?:[{_MARKS}]+[^\W_]*)*"
+LETTERS = rf"[^\W_]+(?:[{MARKS}]+[^\W_]*)*"
 WORD = re.compile(rf"{LETTERS}(?:['’.\-&/]{LETTERS})*[+#]*")  # of a text: O'Brien, AT&T and C++ are one
 _LETTERS = re.compile(LETTERS)
 _ASCII_WORD = re.compile(r"[a-z0-9]+")

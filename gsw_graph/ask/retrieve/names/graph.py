@@ -15,6 +15,7 @@ import numpy as np
 from scipy import sparse
 
 from gsw_graph.ask.retrieve.names.linking import mentions
+from gsw_graph.text.scripts import is_uncased, known_names
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -253,13 +254,31 @@ class Neighbourhood:
         """Return the graph of all that was fetched."""
         if self._graph is None:
             names = self._names.values()
-            frequency: Counter[str] = Counter()
+            mentioned = self._names_in_texts()
+            frequency = Counter(name for titles in mentioned.values() for name in titles)
             for name in names:
                 frequency[name.canonical] += name.frequency
             self._graph = build(
-                ((passage, *fields) for passage, fields in self._passages.items()),
+                (
+                    (
+                        passage,
+                        own + mentioned.get(passage, []),
+                        weights + [1.0] * len(mentioned.get(passage, [])),
+                    )
+                    for passage, (own, weights) in self._passages.items()
+                ),
                 aliases={name.id: name.canonical for name in names if name.id != name.canonical},
                 total=self._total,
                 frequency=frequency,
             )
         return self._graph
+
+    def _names_in_texts(self) -> dict[str, list[str]]:
+        """Return the names of other passages that stand in the texts of passages in a script without
+        capitals, where rules see few."""
+        known = {name for names, _ in self._passages.values() for name in names if is_uncased(name)}
+        return {
+            id_: sorted(known_names(self.texts[id_].text, known.difference(names)))
+            for id_, (names, _) in self._passages.items()
+            if known and id_ in self.texts and is_uncased(self.texts[id_].text)
+        }

@@ -9,7 +9,8 @@ from functools import lru_cache
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from gsw_graph.text.names import CONNECTORS, FUNCTION_WORDS, LETTERS, WORD, normalise
+from gsw_graph.text.names import CONNECTORS, FUNCTION_WORDS, LETTERS, normalise
+from gsw_graph.text.scripts import is_part, split
 from gsw_graph.text.words import normalise_characters
 
 if TYPE_CHECKING:
@@ -33,20 +34,22 @@ class Mention:
 
 @lru_cache(maxsize=64)  # a walk that goes on from a question asks for its names again
 def mentions(question: str) -> tuple[Mention, ...]:
-    """Every n-gram of up to ten words that could be a name, longest first.
+    """Every n-gram of up to ten words, or signs of a script without spaces, that could be a name, longest
+    first.
 
     Left out: n-grams of function words alone, numbers and years, and lower-case ones with fewer than two
-    words of content, which name too much.
+    words of content and single signs within a word, which name too much.
     """
     question = " ".join(normalise_characters(question).split())
-    words = list(WORD.finditer(question))
+    words = split(question)
     content = [0, *accumulate(word[0].casefold() not in _EMPTY for word in words)]
     candidates = []
     for length in range(min(_LONGEST, len(words)), 0, -1):
         for first in range(len(words) - length + 1):
             full = content[first + length] - content[first]
             text = question[words[first].start() : words[first + length - 1].end()]
-            if not full or (full == 1 and text == text.lower() != text.upper()):
+            small = full == 1 and text == text.lower() != text.upper()
+            if not full or small or (length == 1 and is_part(words[first])):
                 continue
             key = normalise(text)
             if key and not key.isdigit():

@@ -20,6 +20,7 @@ from scipy.sparse import csgraph
 from gsw_graph.ask.retrieve.names.linking import Mention, canonical, link, mentions
 from gsw_graph.model.results import Step
 from gsw_graph.text.names import normalise, title_names
+from gsw_graph.text.scripts import is_uncased
 from gsw_graph.text.words import STOP_WORDS, sentences, stem, words
 
 if TYPE_CHECKING:
@@ -310,16 +311,11 @@ def text_of(passage: RankedPassage) -> str:
     return f"{passage.title}\n{passage.text}"
 
 
-def bridge_entities(
-    graph: NameGraph, question: str, passages: Sequence[RankedPassage], recipe: BridgeRecipe
-) -> list[str]:
-    """Return the first `recipe.names` names, as written, of the best sentences of some passages, each with
-    the passage's title before it.
-
-    A sentence weighs what the walk gave its passage times exp(sharpness * its coverage of the question). Left
-    out is what stands in the question, and a name that leads nowhere as no other passage has it; a title
-    leads to its own passage. A passage without names takes the place of one, and leads nowhere else.
-    """
+def best_sentences(
+    question: str, passages: Sequence[RankedPassage], recipe: BridgeRecipe
+) -> list[tuple[RankedPassage, str]]:
+    """Return the sentences of some passages, best first: a sentence weighs what the walk gave its passage
+    times exp(sharpness * its coverage of the question)."""
     terms = QueryTerms(question, list(map(text_of, passages)))
     sentences = [
         (passage.score * exp(recipe.sharpness * terms.coverage(sentence)), passage, sentence)
@@ -327,15 +323,27 @@ def bridge_entities(
         for sentence in _sentences(passage)
         if sentence.strip()
     ]
+    return [entry[1:] for entry in sorted(sentences, key=lambda entry: -entry[0])]
+
+
+def bridge_entities(
+    graph: NameGraph, question: str, passages: Sequence[RankedPassage], recipe: BridgeRecipe
+) -> list[str]:
+    """Return the first `recipe.names` names, as written, of the best sentences of some passages, each with
+    the passage's title before it.
+
+    Left out is what stands in the question, and a name that leads nowhere as no other passage has it; a title
+    leads to its own passage. A passage without names takes the place of one, and leads nowhere else.
+    """
     padded = f" {normalise(question)} "
     bridges: dict[str, str] = {}
-    for _, passage, sentence in sorted(sentences, key=lambda entry: -entry[0]):
+    for passage, sentence in best_sentences(question, passages, recipe):
         own = {normalise(name) for name in title_names(passage.title)}
         if graph.nameless[graph.names_of(graph.passage_numbers[passage.id])].any():
             bridges.setdefault(passage.id, "")
         for name, key in _names(graph, passage.title, sentence):
             number = graph.name_numbers.get(key)
-            if number is None or f" {key} " in padded:
+            if number is None or (key if is_uncased(key) else f" {key} ") in padded:
                 continue
             if key in own or graph.frequency[number] > 1:
                 bridges.setdefault(key, name)

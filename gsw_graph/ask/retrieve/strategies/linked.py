@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from gsw_graph.ask.retrieve.recipes import LinkedRecipe, RerankRecipe
 from gsw_graph.ask.strategy import Query, Retrieved, Strategy
+from gsw_graph.text.scripts import is_uncased
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,13 +20,15 @@ if TYPE_CHECKING:
     from gsw_graph.ask.retrieve.names.walk import WalkResult
     from gsw_graph.model.results import RankedPassage
 
+_READ = 8  # sentences in a script without capitals in which titles are looked up
 SURE_PASSAGES = 5  # in which the answer is looked for; not k, on which the confidence must not depend
 
 
 def run(context: Context, query: Query, recipe: LinkedRecipe) -> Retrieved:
-    """Walk twice over the part of the graph around the question, in at most three round trips."""
+    """Walk twice over the part of the graph around the question, in at most three round trips, four
+    where the best passages are in a script without capitals."""
     from gsw_graph.ask.retrieve.names.graph import fetch_neighbourhood
-    from gsw_graph.ask.retrieve.names.walk import bridge_entities, rank_passages, write_walk
+    from gsw_graph.ask.retrieve.names.walk import best_sentences, bridge_entities, rank_passages, write_walk
 
     question, traced = query.question, context.trace is not None
     graph, (near,) = fetch_neighbourhood(context, [question], recipe.walk)
@@ -35,6 +38,10 @@ def run(context: Context, query: Query, recipe: LinkedRecipe) -> Retrieved:
     bridges: list[str] = []
     if recipe.bridges.names:
         best = known_passages(context, first, recipe.bridges.passages)
+        if any(is_uncased(passage.text) for passage in best):  # names in it are known by a look-up alone
+            sentences = best_sentences(question, best, recipe.bridges)[:_READ]
+            read = "\n".join(sentence for _, sentence in sentences)
+            graph, _ = fetch_neighbourhood(context, [read], recipe.walk, recipe.bridges.nearest)
         with context.clock("rank"):
             bridges = bridge_entities(graph, question, best, recipe.bridges)
     if bridges:

@@ -1,0 +1,112 @@
+"""Scripts without capitals, as those of Chinese, Korean, Arabic and Hindi: what stands for a word in them,
+and how names are seen."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+
+from gsw_graph.text.words import MARKS, WORD, fold
+
+_READ = 4000  # characters of a text that tell its script
+_LONGEST = 10  # words or signs of a name that recurs
+_UNSPACED = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005\u3041-\u309f\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff"
+)
+_JOINED = r"(?<!\w)(?:[وفبلك](?=[ء-ي]{3})|[ובלכמשה](?=[א-ת]{3}))"  # and, in, to ... written before a word
+_SIGN = re.compile(rf"[ァ-ヺー]+|[{_UNSPACED}][{MARKS}]*|{_JOINED}|(?:[^\W_{_UNSPACED}ァ-ヺー][{MARKS}]*)+")
+_SIGNS = re.compile(rf"[{_UNSPACED}]|{_JOINED}")
+_UNCASED = re.compile(
+    r"[^\W\d_A-Za-z\u00c0-\u058f\u10a0-\u10ff\u1d00-\u1fff\u2c00-\u2dff\ua640-\ua7ff\uff21-\uff5a]+"
+)
+_MARKED = re.compile(
+    r"[《〈「『【]([^《》〈〉「」『』【】，。！？\n]{2,40})[》〉」』】]"
+    r"|(?<![א-ת])[“«„\"]([^“”«»„\"،,，。！？؟।.!?\n]{2,40})[”»“\"]"
+    r"|([ァ-ヺー]{2,}(?:[・＝·=][ァ-ヺー]+)*)"
+)
+# Between names: punctuation, numbers, hiragana, and function words of Chinese, Arabic, Hindi and Korean.
+_BETWEEN = re.compile(
+    rf"[^\w {MARKS}·・]+|[\d_]+"
+    r"|[\u3041-\u309f的了着过是在和与及或由被把从到为以于对就也都而但这那其之他她它们有不]+"
+    rf"|(?<![\w{MARKS}])(?:"
+    + "|".join(
+        """في من على إلى عن مع ثم أن إن أو كان كانت هو هي هذا هذه التي الذي لا ما لم قد بعد قبل و
+        के का की में से को ने पर है हैं था थी थे और यह वह एक कि ही भी तो जो इस उस लिए साथ बाद नहीं
+        그 이 저 및 수 것 는 은 을 를""".split()
+    )
+    + rf")(?![\w{MARKS}])"
+)
+_WHOLE = re.compile(r".+ .+|[\u3400-\u9fff]{3,}|.*·.*")  # what recurs for more than being a common word
+
+
+@lru_cache(maxsize=16384)
+def is_uncased(text: str) -> bool:
+    """Tell whether a third of a text is in a script without capitals: a Latin word has more letters than a
+    Chinese one."""
+    letters = [] if text.isascii() else [letter for letter in text[:_READ] if letter.isalpha()]
+    return 3 * sum(letter.lower() == letter.upper() for letter in letters) > len(letters)
+
+
+def without_uncased(text: str) -> str:
+    """Return a text with an x for each run of letters without capitals, which leaves its Latin."""
+    return _UNCASED.sub(",x,", text)
+
+
+def split(text: str) -> list[re.Match[str]]:
+    """Split a text into its words, and a word of a script without spaces into its signs, of which a run of
+    katakana is one; و, say, is cut from the word it is written before."""
+    return [
+        sign
+        for word in WORD.finditer(text)
+        for sign in (
+            _SIGN.finditer(text, *word.span())
+            if len(word[0]) > 1 and _SIGNS.search(text, *word.span())
+            else [word]
+        )
+    ]
+
+
+def is_part(sign: re.Match[str]) -> bool:
+    """Tell a single sign that is a part of a word from a word."""
+    return sign.re is _SIGN and len(sign[0]) == 1
+
+
+def marked_names(text: str) -> Iterator[str]:
+    """Find what stands in quotes, and runs of katakana, which write foreign names and things."""
+    return (next(filter(None, match.groups())) for match in _MARKED.finditer(text))
+
+
+def recurring_names(text: str) -> list[str]:
+    """Find what stands twice in a text without capitals: two words and more, or three Chinese signs, that are
+    no part of more which stands as often, with no function word in it."""
+    counts: Counter[str] = Counter()
+    for stretch in _BETWEEN.split(text) if is_uncased(text) else ():
+        signs = split(stretch)
+        for first, sign in enumerate(signs):
+            counts.update(stretch[sign.start() : last.end()] for last in signs[first : first + _LONGEST])
+    repeated = {run: count for run, count in counts.items() if count > 1}
+    parts: set[str] = set()
+    for run, count in repeated.items():
+        signs = split(run)
+        shorter = {run[signs[1].start() :], run[: signs[-2].end()]} if len(signs) > 1 else ()
+        parts.update(part for part in shorter if counts[part] == count)
+    return [run for run in repeated if run not in parts and _WHOLE.fullmatch(run)]
+
+
+def known_names(text: str, keys: Iterable[str]) -> set[str]:
+    """Return those of some normal forms of names that stand in a text without capitals, as words where it has
+    words, but for parts of others."""
+    folded = " ".join(fold(text).split())
+    names = {
+        key
+        for key in keys
+        if len(key) > 1
+        and key in folded
+        and (
+            re.search(rf"[{_UNSPACED}ァ-ヺ]", key)
+            or re.search(rf"(?<!\w)(?:{_JOINED})?{re.escape(key)}(?![\w{MARKS}])", folded)
+        )
+    }
+    return {key for key in names if not any(key in name for name in names - {key})}
