@@ -275,6 +275,11 @@ ECHO = {
 OTHER = "Marta Lind founded the Kelmark Foundry in 1871. Two years later she sold it to Otto Brandt."
 
 
+def test_a_passage_that_names_its_title_alone_may_hold_nothing():
+    nothing = {"entities": [], "verb_phrases": [], "propositions": []}
+    assert not check(document("Love Me may refer to:", title="Love Me"), 0)(nothing).entities
+
+
 @pytest.mark.parametrize("reply", [ECHO, REPLY, {**REPLY, "entities": [{"name": "Marta Lind", "roles": []}]}])
 def test_a_reply_that_is_not_about_its_passage_is_none(reply):
     """The skeleton of the shape, the example of the prompt, and the example under a name of the text."""

@@ -387,5 +387,6 @@ def _named_in(passage: Passage) -> list[str]:
     and a title is not noted."""
     text = passage.text.removeprefix(f"{passage.title}\n")
     inside = {normalise(name.text) for name in find_names(text) if not (name.starter or name.capitals)}
+    inside.discard(normalise(passage.title))  # "Love Me may refer to:" states nothing of it
     seen = rules.extract(Document("", "", (Passage(text, "", 0),), "")).entities
     return [entity.name for entity in seen if entity.from_ or entity.key in inside]
