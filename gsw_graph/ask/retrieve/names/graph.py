@@ -276,7 +276,8 @@ class Neighbourhood:
     def _names_in_texts(self) -> dict[str, list[str]]:
         """Return the names of other passages that stand in the texts of passages in a script without
         capitals, where rules see few."""
-        known = {name for names, _ in self._passages.values() for name in names if is_uncased(name)}
+        written = {name for names, _ in self._passages.values() for name in names if not name.isascii()}
+        known = set(filter(is_uncased, written))
         return {
             id_: sorted(known_names(self.texts[id_].text, known.difference(names)))
             for id_, (names, _) in self._passages.items()
