@@ -314,7 +314,7 @@ def _answered(question: AskedQuestion) -> str:
 
 def _took(question: AskedQuestion) -> str:
     parts = [moment(question.asked_at), question.strategy, duration(question.seconds), question.verdict]
-    parts.append(question.past and f"from {question.past[:8]}")
+    parts.append(question.cached_from and f"from {question.cached_from[:8]}")
     if question.model:
         parts += [question.model, _tokens(question.tokens), money(question.dollars)]
     return one_line(", ".join(filter(None, parts)))

@@ -17,8 +17,8 @@ from typing import Literal
 
 from gsw_graph.text.words import written_sentences
 
-# Small embedding models read about 256 tokens, which is about 200 English words; MOST leaves room to end with
-# a paragraph.
+# Small embedding models read about 256 tokens, which is about 200 English words; MOST leaves space for
+# the end of a paragraph.
 TARGET, MOST, LEAST, CRUMB = 200, 240, 80, 20
 SENTENCE_LIMIT = 1000
 """A sentence of more words than this is cut; a corpus record of at most this many words stays one passage."""

@@ -289,7 +289,7 @@ class FakeMemory:
 
     def ask(self, question, *, on_text=None, on_stage=None, cancel=None, **options):
         given = AskOptions(**options)
-        kept = ("strategy", "plan", "k", "answer", "trace", "llm", "keep", "budget", "past")
+        kept = ("strategy", "plan", "k", "answer", "trace", "llm", "keep", "budget", "question_cache")
         self._called("ask", question, **{name: getattr(given, name) for name in kept})
         if given.plan is not None:
             return replace(

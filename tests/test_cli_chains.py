@@ -30,7 +30,7 @@ def test_a_plan_is_a_file_or_json(fake, tmp_path, name):
         (tmp_path / name).write_text(PLAN, encoding="utf-8")
     result = run("ask", "q", "--strategy", "ricr", "--plan", str(tmp_path / name) if name else PLAN)
     assert result.exit_code == 0
-    expected = {"strategy": "ricr", "plan": parse(PLAN), "k": 5, "answer": True, "trace": False, "llm": True, "keep": True, "budget": None, "past": True}
+    expected = {"strategy": "ricr", "plan": parse(PLAN), "k": 5, "answer": True, "trace": False, "llm": True, "keep": True, "budget": None, "question_cache": True}
     assert last_call(fake) == ("ask", ("q",), expected)
 
 

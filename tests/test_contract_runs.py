@@ -229,7 +229,7 @@ def test_what_an_answer_cited_is_a_channel_unless_it_was_rejected(sample: Memory
         return {edge.passage for one in answer.trace.runs if one.channel == channel for edge in one.edges}
 
     assert of("answers") == {one.passage for one in first.citations}
-    assert of("answers", past=False) == set()
+    assert of("answers", question_cache=False) == set()
     sample.reject(first.id)
     assert of("answers") == set()
 

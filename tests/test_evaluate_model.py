@@ -31,8 +31,8 @@ class Memory(FakeMemory):
         super().__init__(None, settings=Settings(llm="m"))
         self.chat = chat
 
-    def ask(self, question, *, strategy, plan, k, answer, llm, keep, past, **others):
-        options = AskOptions(strategy=strategy, plan=plan, k=k, answer=answer, past=past, **others)
+    def ask(self, question, *, strategy, plan, k, answer, llm, keep, question_cache, **others):
+        options = AskOptions(strategy=strategy, plan=plan, k=k, answer=answer, question_cache=question_cache, **others)
         chosen, planned = prepared(question, options)
         reader = SimpleNamespace(has_pairs=lambda: True, round_trips=1, claims=lambda passages: [])
         context = Context(reader, None, lambda: None, llm=QuestionModel(self.chat) if llm else None, options=options)

@@ -69,7 +69,7 @@ def print_answer(
         click.echo(f"Note: {one_line(answer.note)}\n")
     if not is_printed:
         _print_first_line(screen, answer, is_printed)
-    _print_past(answer)
+    _print_cached(answer)
     for number, citation in enumerate(answer.citations, 1):
         _print_citation(screen, number, citation)
     if answer.citations:
@@ -136,13 +136,13 @@ def _print_first_line(screen: Console, answer: Answer, is_printed: bool) -> None
         click.echo(f"{answer_line(answer)} What they found:\n")
 
 
-def _print_past(answer: Answer) -> None:
+def _print_cached(answer: Answer) -> None:
     """Print which earlier question an answer comes from, and what of it was used."""
-    if (past := answer.past) is not None:
-        use = USED[past.used].format(when=moment(past.asked_at))
-        verdict = "confirmed" if past.confirmed else "not confirmed"
-        pair = f"{one_line(past.question)} -> {one_line(past.answer)}"
-        click.echo(f"{use} ({verdict}): {pair}  [{past.id[:ID]}]\n")
+    if (cached := answer.cached) is not None:
+        use = USED[cached.used].format(when=moment(cached.asked_at))
+        verdict = "confirmed" if cached.confirmed else "not confirmed"
+        pair = f"{one_line(cached.question)} -> {one_line(cached.answer)}"
+        click.echo(f"{use} ({verdict}): {pair}  [{cached.id[:ID]}]\n")
 
 
 def _print_citation(screen: Console, number: int, citation: Citation) -> None:

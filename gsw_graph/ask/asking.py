@@ -234,7 +234,7 @@ def _report(
         models={kind: context.used.get(kind) for kind in ("embedder", "reranker", "llm")},
         trace=context.trace if context.trace != Trace() else None,  # empty if the strategy wrote none
         why=retrieved.why,
-        past=retrieved.past,
+        cached=retrieved.cached,
     )
 
 

@@ -322,7 +322,7 @@ def _asked_question(row: Row, used: Iterable[Row] = ()) -> AskedQuestion:
         dollars=row["dollars"],
         verdict=row["verdict"],
         judged_at=row["judged_at"],
-        past=row["past"],
+        cached_from=row["cached_from"],
         passages=[
             UsedPassage(
                 item["id"], item["title"], item["text"], item["source"], item["rank"], bool(item["cited"])

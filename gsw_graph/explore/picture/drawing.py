@@ -348,7 +348,7 @@ def of_records(query: str, graph: Drawn, behind: Mapping[str, Sequence[RankedPas
     if picture.trim() or graph.left_out:
         total = len(graph.nodes) + len(graph.left_out)
         picture.notes.append(
-            f"The query returned {total:,} nodes; the first are drawn, as a picture has room for {NODES}. "
+            f"The query returned {total:,} nodes; the first are drawn, as a picture holds {NODES}. "
             "A LIMIT or a WHERE chooses others."
         )
     return picture

@@ -237,7 +237,7 @@ class KeptReply(Result):
 
 
 @dataclass(frozen=True)
-class PastAnswer(Result):
+class CachedAnswer(Result):
     """A question that was asked before (`asked_at`, ISO, UTC) and its answer, which another was answered
     from. `confirmed`: people said that it is right. `used`: its "answer", or the "evidence" that it cites,
     which a model read again."""
@@ -267,14 +267,14 @@ class Answer(Result):
     `calls` of the language model, of which `failed_calls` gave no reply that can be used. `kept`: replies
     that were there already; what they took
     once is not in `tokens`, `seconds` and `dollars`. `id` of the Question node that keeps it, or None.
-    `past`: the earlier question that it was answered
-    from; an `answer_source` "past" says that its answer was taken as it was.
+    `cached`: the earlier question of the question cache that it was answered from; an `answer_source` "cache"
+    says that its answer was returned unchanged.
     """
 
     question: str
     strategy: str
     answer: str | None
-    answer_source: str  # "llm", "chain", "past" or "none"
+    answer_source: str  # "llm", "chain", "cache" or "none"
     abstained: bool
     confidence: float | None
     citations: list[Citation]
@@ -297,7 +297,7 @@ class Answer(Result):
     conflicts: list[Conflict] = field(default_factory=list)
     inferred: bool = False
     why: str | None = None
-    past: PastAnswer | None = None
+    cached: CachedAnswer | None = None
 
     def __iter__(self) -> Iterator[RankedPassage]:
         """The passages, best first."""

@@ -171,7 +171,7 @@ class AskedQuestion(Result):
     and when (`asked_at`, ISO, UTC).
 
     `passages` and `pairs`: what the answer used and is still there; only where one question is asked for.
-    `verdict`: "confirmed" or "rejected", where people said so (`judged_at`). `past`: id of the earlier
+    `verdict`: "confirmed" or "rejected", where people said so (`judged_at`). `cached_from`: id of the earlier
     question that it was answered from.
     """
 
@@ -192,7 +192,7 @@ class AskedQuestion(Result):
     pairs: list[UsedPair] = field(default_factory=list)
     verdict: str | None = None
     judged_at: str | None = None
-    past: str | None = None
+    cached_from: str | None = None
 
 
 @dataclass(frozen=True)

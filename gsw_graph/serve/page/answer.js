@@ -15,7 +15,7 @@ export function answered(answer, picture, about) {
   </article>`;
 }
 
-const SOURCES = { llm: "worded by the language model", chain: "read off a chain of pairs", rule: "decided by rule", past: "from an answer before" };
+const SOURCES = { llm: "worded by the language model", chain: "read off a chain of pairs", rule: "decided by rule", cache: "from the question cache" };
 
 function said(answer) {
   const facts = [
@@ -30,12 +30,12 @@ function said(answer) {
     ${answer.answer ? html`<p class="answer" id="answer">${answer.answer}</p>` : html`<p class="answer none" id="answer">${answer.abstained ? "Not in the memory" : "These passages were found"}</p>`}
     ${answer.missing ? html`<p>${answer.missing}</p>` : nothing}
     ${answer.note ? html`<p class="dim">${answer.note}</p>` : nothing}
-    ${answer.past ? earlier(answer.past) : nothing}
+    ${answer.cached ? earlier(answer.cached) : nothing}
     <p class="dim small">${facts.filter(Boolean).join(" · ")}</p>`;
 }
 
 const USED = { answer: "its answer", evidence: "what its answer cited, read again", plan: "its plan, followed again" };
-const earlier = (past) => html`<p class="dim">As asked on ${when(past.asked_at)}: <a href=${at("asked", past.id)}>${past.question}</a> <strong>${past.answer}</strong>${past.confirmed ? " (confirmed)" : ""}; from ${USED[past.used] || past.used}</p>`;
+const earlier = (cached) => html`<p class="dim">As asked on ${when(cached.asked_at)}: <a href=${at("asked", cached.id)}>${cached.question}</a> <strong>${cached.answer}</strong>${cached.confirmed ? " (confirmed)" : ""}; from ${USED[cached.used] || cached.used}</p>`;
 
 // A click on a citation opens its passage, where the sentence is marked.
 function cited(citations) {

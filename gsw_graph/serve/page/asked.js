@@ -22,7 +22,7 @@ export function question(about) {
     <p class="answer ${found.answer ? "" : "none"}">${answer(found)}</p>
     <p class="dim small">${when(found.asked_at)}, ${found.strategy}${found.model ? `, ${found.model}` : ""}, ${found.seconds.toFixed(2)} s, ${count(found.tokens.in + found.tokens.out, "token")}</p>
     ${judging(found, about)}
-    ${found.past ? html`<p class="dim">Answered from <a href=${at("asked", found.past)}>an earlier question</a></p>` : nothing}
+    ${found.cached_from ? html`<p class="dim">Answered from <a href=${at("asked", found.cached_from)}>an earlier question</a></p>` : nothing}
     <p><button class="first" @click=${() => again(found.question)}>Ask again</button></p>
     ${some(found.pairs) ? section("Pairs it used", pairs(found.pairs.map((used) => used.qa))) : nothing}
     ${some(found.passages) ? section("Passages it used", found.passages.map((passage) => html`<details class="passage" ?open=${passage.cited}>

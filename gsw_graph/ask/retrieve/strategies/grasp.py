@@ -122,7 +122,7 @@ FACTS, NAMED, DENSE, WORDS = "read/facts", "read/entity_facts", "read/dense", "r
 _ALIKE = 0.75  # share of two lines' words in common from which they say the same
 _EACH = 5  # facts that a passage has among the first, about: so much further down is the next one's rank
 _LONG = 300  # characters of a line
-_ROOM = 450  # tokens of passages, where there are no facts: three of them
+_PASSAGE_TOKENS = 450  # tokens of passages, where there are no facts: three of them
 _READ = 1_200  # of passages that facts vote for
 _SHORT = 100  # of one in the trace
 _TRACED = 10  # passages of a search in the trace
@@ -234,7 +234,7 @@ def of_facts(facts: Sequence[FoundFact], text: str, recipe: GraspRecipe) -> Evid
 def of_passages(rankings: Sequence[Sequence[RankedPassage]]) -> Evidence:
     """Return passages of several searches, joined by reciprocal ranks."""
     passages = reciprocal_rank_fusion(rankings)
-    return Evidence(list(texts(passages, _ROOM)), passages)
+    return Evidence(list(texts(passages, _PASSAGE_TOKENS)), passages)
 
 
 def _sorted(facts: Sequence[FoundFact], votes: Sequence[float]) -> list[FoundFact]:
@@ -345,7 +345,7 @@ class Search:
             return self.question, ""
 
     def _take(self, evidence: Evidence) -> None:
-        """Show new lines first; of those before as many stay as there is room."""
+        """Show new lines first; of those before as many stay as the budget allows."""
         items = evidence.items
         texts = {item.text for item in items}
         earlier = [item for item in self.shown if item.text not in texts]

@@ -14,7 +14,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from gsw_graph.ask.answer.chains import from_chains
-from gsw_graph.ask.answer.evidence import ROOM, Item, flat, texts
+from gsw_graph.ask.answer.evidence import BUDGET, Item, flat, texts
 from gsw_graph.ask.answer.reader import read_answer
 from gsw_graph.ask.plan import rewrite, word_stems
 from gsw_graph.ask.retrieve.agents import Spoken, Team, request_for, side_by_side
@@ -319,7 +319,7 @@ class _Paths:
         limit = _BESIDE if len(lines) == len(findings) else _READ
         return [
             *lines,
-            *texts(retrieved.passages, max(ROOM - sum(estimate(line.text) for line in lines), 0), limit),
+            *texts(retrieved.passages, max(BUDGET - sum(estimate(line.text) for line in lines), 0), limit),
         ]
 
     def _read(self, agent: Agent, finding: Finding) -> Finding:
