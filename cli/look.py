@@ -272,7 +272,7 @@ def history(url: str | None, which: str | None, find: str, limit: int | None, as
             questions = memory.history(find, limit=limit or (None if as_json else SHOWN))
             print_result(questions, as_json, _print_history)
         else:
-            print_result(memory.asked(which), as_json, _print_question)
+            print_result(memory.question(which), as_json, _print_question)
 
 
 def _print_history(history: History) -> None:

@@ -40,7 +40,7 @@ def examples(command):
 def test_the_fake_has_the_surface_of_the_real_memory():
     from gsw_graph.memory import Memory
 
-    for name in ("open", "close", "load", "ask", "warm", "forget", "status", "documents", "show", "history", "asked", "doctor", "cypher"):
+    for name in ("open", "close", "load", "ask", "warm", "forget", "status", "documents", "show", "history", "question", "doctor", "cypher"):
         real, ours = (list(inspect.signature(getattr(cls, name)).parameters)[1:] for cls in (Memory, fake_memory.FakeMemory))
         assert ours == real, name
 

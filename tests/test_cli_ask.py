@@ -131,7 +131,7 @@ def test_where_an_answer_came_from_is_said(fake, monkeypatch):
 
 @pytest.mark.parametrize("verb", ["confirm", "reject"])
 def test_what_people_say_of_an_answer(fake, verb):
-    assert run(verb, "01234567").stdout == f"{verb.capitalize()}ed: {' '.join(fake.question.question.split())} -> {fake.question.answer}\n"
+    assert run(verb, "01234567").stdout == f"{verb.capitalize()}ed: {' '.join(fake.kept.question.split())} -> {fake.kept.answer}\n"
     assert last_call(fake) == (verb, ("01234567",), {})
     assert json.loads(run(verb, "2", "--json").stdout)["verdict"] == f"{verb}ed"
     assert last_call(fake) == (verb, ("2",), {})

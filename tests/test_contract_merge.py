@@ -72,7 +72,7 @@ def test_strategies_find_what_stands_under_the_other_name(world: Memory) -> None
     def named_pairs() -> set[str]:
         found = world.ask("Who is J. R. R. Halloran?", strategy="ricr", plan=["Who is J. R. R. Halloran?"], trace=True, keep=False)
         assert found.trace is not None
-        return {one.qa.question for hop in found.trace.asked for one in hop.candidates if "name" in one.via}
+        return {one.qa.question for hop in found.trace.hops for one in hop.candidates if "name" in one.via}
 
     other = Memory(world._connection, world._settings)  # as another process of a server would be, its caches filled
     question = "Who is J. R. R. Halloran?"

@@ -29,7 +29,7 @@ def steps(answer: Answer) -> dict[str, list[str]]:
     assert answer.trace is not None
     found: dict[str, list[str]] = {}
     for step in answer.trace.steps:
-        found.setdefault(step.agent, []).append(step.found)
+        found.setdefault(step.agent, []).append(step.outcome)
     return found
 
 

@@ -1,8 +1,8 @@
 """The question cache: answer a question from the evidence of an earlier answer.
 
-Vectors find the earlier question. They do not tell "Where was she born?" from "Where did she die?", so they
-never decide: an earlier answer is returned if people confirmed it and the questions have the same words in
-the same order; else a language model, where one is set, answers from the citations of the earlier answer.
+Vectors find the earlier question. They do not distinguish "Where was she born?" from "Where did she die?", so
+they never decide: an earlier answer is returned if people confirmed it and the questions have the same words
+in the same order; else a language model, where one is set, answers from the citations of the earlier answer.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def _retrieved(old: CachedQuestion, draft: AnswerDraft, used: str) -> Retrieved:
 
 
 def evidence(old: CachedQuestion) -> list[Item]:
-    """List the pairs of an answer's best chain that stand in passages it cites, then the sentences it
+    """List the pairs of an answer's best chain that occur in passages it cites, then the sentences it
     cites."""
     cited = {quote.passage.id: quote.passage for quote in old.quotes}
     items, budget = [], _EVIDENCE

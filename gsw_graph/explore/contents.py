@@ -160,7 +160,7 @@ def history(reader: Reader, text: str = "", *, skip: int = 0, limit: int | None 
     return History(first["total"], tokens, paid, [_asked_question(row) for row in rows])
 
 
-def asked(reader: Reader, which: int | str) -> AskedQuestion:
+def question(reader: Reader, which: int | str) -> AskedQuestion:
     """Return one question that was asked, with the passages and pairs of its answer.
 
     Args:

@@ -125,7 +125,7 @@ def keep(connection: Connection, answer: Answer, vector: Sequence[float] | None 
             passages=_passages(answer),
             cached_from=answer.cached.id if answer.cached else None,
         )
-    except (Neo4jError, DriverError):  # the answer stands, and was perhaps paid for
+    except (Neo4jError, DriverError):  # the answer is returned, as it was perhaps paid for
         return None
     return question
 
@@ -174,7 +174,7 @@ def _cached(row: Row) -> CachedQuestion:
     reused = bool(row["source_id"]) and row["from_cache"]
     verdict = row["verdict"]
     if row["source_verdict"] == "rejected" or (verdict is None and reused):
-        verdict = row["source_verdict"]  # what stands on a rejected answer is rejected with it
+        verdict = row["source_verdict"]  # what is based on a rejected answer is rejected with it
     names = ("id", "question", "answer", "asked_at", "strategy", "model", "confidence", "inferred")
     return CachedQuestion(
         **{name: row[name] for name in names},

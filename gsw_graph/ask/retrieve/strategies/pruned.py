@@ -175,7 +175,7 @@ def _earlier(context: Context, question: str, recipe: PrunedRecipe) -> list[Cach
 
     vector = context.vector(question).tolist()
     with context.clock("database"):
-        earlier = near(context.reader, vector, recipe.asked)
+        earlier = near(context.reader, vector, recipe.near_questions)
     return [
         old
         for old in earlier
