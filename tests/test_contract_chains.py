@@ -92,7 +92,7 @@ def test_every_way_brings_its_pairs(sample: Memory) -> None:
     assert asked(keys=["valle alto"])[("name",)] == {question for question, names in samples.ABOUT.items() if "Valle Alto" in names}
     assert ("name",) not in asked(keys=["no such name"])
     both = hop(reader, [{"embedding": vector.tolist(), "words": w, "keys": []} for w in ("husband", "", "mayor")], **LIMITS)
-    assert [{pair.question for pair, way in one if "words" in way} for one in both.candidates] == [husband, set(), {"Who is the mayor of Valle Alto?"}]
+    assert [{pair.question for pair, way in candidate if "words" in way} for candidate in both.candidates] == [husband, set(), {"Who is the mayor of Valle Alto?"}]
     assert len(both.pairs) == len(both.phrases) == len(both.passages) == len(every)
     assert reader.round_trips == 7
     (few,) = hop(reader, [{"embedding": vector.tolist(), "words": "", "keys": []}], **{**LIMITS, "pairs": 4}).candidates

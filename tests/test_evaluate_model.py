@@ -68,7 +68,7 @@ def took(found, name):
 def test_every_strategy_pays_for_its_plan_and_its_answer(said):
     found, calls = said(["ricr", "fusion"])
     assert calls == 6  # of twelve replies, as both strategies ask for the same
-    assert [one["em"] for one in found.strategies.values()] == [1, 1]
+    assert [strategy["em"] for strategy in found.strategies.values()] == [1, 1]
     assert took(found, "ricr") == took(found, "fusion")
     assert all(tokens["in"] > tokens["prompt"] > 0 < dollars for tokens, dollars in took(found, "ricr"))
     rows = [row for question in found.questions for row in question["strategies"].values()]

@@ -281,7 +281,7 @@ def test_units(memory: Memory, model: Model, units: str, line: str) -> None:
 
     model.plan = "1. Who built the Stone Pier?"
     ask(memory, "Who built the Stone Pier?", strategy=STRATEGIES["grasp"].with_recipe(GraspRecipe(units=units)))
-    shown = [one.partition("] ")[2] for one in model.seen[-1][1].splitlines() if one.startswith("[")]
+    shown = [line.partition("] ")[2] for line in model.seen[-1][1].splitlines() if line.startswith("[")]
     assert shown[0].startswith(line)
     assert any("? " in one for one in shown) == (units in ("facts", "pairs"))
 
