@@ -8,8 +8,8 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 DEMO := build/demo-memory
 DEMO_VENV := build/demo-venv
-# Rooms that stand at the top and install as gsw_graph.ROOM: see package-dir in pyproject.toml.
-ROOMS := loaders cli cypher docker
+# Packages in folders at the top that install as gsw_graph.NAME: see setup.py.
+TOP_PACKAGES := loaders cli cypher docker
 SHELL := /bin/bash
 
 .PHONY: help demo docs test test-all lint bench clean
@@ -62,16 +62,16 @@ test-all: export JAVA_TOOL_OPTIONS :=
 test-all: lint
 	$(BIN)/python -m pytest --cov --cov-branch --cov-report=term $(ARGS)
 
-# mypy cannot follow package-dir, so it sees links that stand where the package is installed; the paths it prints are those of the files.
+# mypy cannot follow package-dir, so it sees links where the package is installed; the paths it prints are those of the files.
 # bench/ is no package, and nothing else runs all of it: an API change that breaks it is seen here.
 lint: $(READY)
 	$(BIN)/ruff check .
 	@rm -rf build/lint && mkdir -p build/lint/gsw_graph
-	@ln -s $(addprefix $(CURDIR)/,$(filter-out %/__pycache__,$(wildcard gsw_graph/*)) $(ROOMS)) build/lint/gsw_graph
+	@ln -s $(addprefix $(CURDIR)/,$(filter-out %/__pycache__,$(wildcard gsw_graph/*)) $(TOP_PACKAGES)) build/lint/gsw_graph
 	@ln -s $(CURDIR)/bench build/lint
 	@echo 'mypy gsw_graph bench/*.py'
 	@set -o pipefail; cd build/lint && $(abspath $(BIN))/mypy --config-file ../../pyproject.toml --cache-dir ../../.mypy_cache gsw_graph bench/*.py \
-		| sed -E 's#^gsw_graph/($(subst $() ,|,$(ROOMS)))/#\1/#'
+		| sed -E 's#^gsw_graph/($(subst $() ,|,$(TOP_PACKAGES)))/#\1/#'
 	@set -o pipefail; cd build/lint && PYTHONPATH=. $(abspath $(BIN))/lint-imports ../../pyproject.toml --no-cache | tail -n +10
 	@$(BIN)/python bench/size.py
 

@@ -112,9 +112,9 @@ class Runs:
         for number in kills:
             under_way += self.call(*asking, calls=first + number)
         self.call(*asking)
-        taken, calls = time.monotonic() - begin, self.server.calls[first:]
+        seconds, calls = time.monotonic() - begin, self.server.calls[first:]
         return {
-            "seconds": round(taken, 1),
+            "seconds": round(seconds, 1),
             "calls": len(calls),
             "at once": max(
                 sum(other.arrived <= call.arrived < (other.answered or 0) for other in calls)
@@ -133,15 +133,15 @@ def main() -> None:
     parser.add_argument("--at-once", type=int, default=16)
     parser.add_argument("--delay", type=float, default=1.0)
     parser.add_argument("--kills", type=int, default=2)
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as name, ModelServer(published.model) as server:
         folder = Path(name)
-        runs = Runs(folder, server, given.questions)
-        server.delay = given.delay
-        beside = runs.evaluate("beside", given.at_once)
-        print(f"{given.at_once} at once: {beside}", flush=True)
-        kills = [int(beside["calls"] * n / (given.kills + 1)) for n in range(1, given.kills + 1)]
-        print(f"killed {given.kills} times: {runs.evaluate('killed', given.at_once, kills)}", flush=True)
+        runs = Runs(folder, server, arguments.questions)
+        server.delay = arguments.delay
+        beside = runs.evaluate("beside", arguments.at_once)
+        print(f"{arguments.at_once} at once: {beside}", flush=True)
+        kills = [int(beside["calls"] * n / (arguments.kills + 1)) for n in range(1, arguments.kills + 1)]
+        print(f"killed {arguments.kills} times: {runs.evaluate('killed', arguments.at_once, kills)}", flush=True)
         alone = runs.evaluate("alone", 1)
         print(f"one at a time: {alone}, {alone['seconds'] / beside['seconds']:.1f} times as long")
         same = results(folder / "alone") == results(folder / "beside") == results(folder / "killed")

@@ -66,7 +66,7 @@ def add(workspace: dict[str, Any], reply: dict[str, Any]) -> None:
             }
         )
     for verb in reply["verb_phrases"]:
-        questions = [{"text": asked["question"], "answers": asked["answers"]} for asked in verb["questions"]]
+        questions = [{"text": pair["question"], "answers": pair["answers"]} for pair in verb["questions"]]
         workspace["verb_phrases"].append({"phrase": verb["phrase"], "questions": questions})
     for text in reply["propositions"]:
         workspace["propositions"].append({"text": text, "entities": [name for name in names if name in text]})

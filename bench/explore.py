@@ -53,9 +53,9 @@ def fill(memory: Memory, workspaces: list[Workspace], size: int) -> int:
     rng = np.random.default_rng(0)
 
     def unit(count: int) -> np.ndarray:
-        made = rng.normal(size=(count, DIMENSION)).astype(np.float32)
-        found: np.ndarray = made / np.linalg.norm(made, axis=1, keepdims=True)
-        return found
+        values = rng.normal(size=(count, DIMENSION)).astype(np.float32)
+        vectors: np.ndarray = values / np.linalg.norm(values, axis=1, keepdims=True)
+        return vectors
 
     have, batch = 0, Batch()
     writer = memory._connection
@@ -119,8 +119,8 @@ def processor(pid: int | None) -> float:
 
 def child() -> int | None:
     """The embedded engine of this process."""
-    found = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
-    return int(found[0]) if found else None
+    children = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
+    return int(children[0]) if children else None
 
 
 def measure(memory: Memory, names: list[str], rounds: int, pid: int | None) -> None:

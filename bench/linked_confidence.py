@@ -86,16 +86,16 @@ def rows(folder: Path, most: int, embedder: Embedder) -> tuple[np.ndarray, np.nd
 def ask(corpus: Corpus, questions: Sequence[dict[str, Any]], embedder: Embedder) -> np.ndarray:
     """Return (questions, 3), the features of `walk.confidence`."""
     texts = [question["question"] for question in questions]
-    found = []
+    rows = []
     for text, near, passages, mentions in corpus.candidates(texts, embedder):
         terms = walk.QueryTerms(text, list(map(walk.text_of, passages)))
         names = [mention.key for mention in mentions]
         specificity = corpus.graph.specificity(names, RECIPE.rerank.unnamed)
         order, _ = walk.rerank(corpus.graph, terms, passages, near, specificity, RECIPE.rerank)
-        found.append(
+        rows.append(
             walk.confidence_features(corpus.graph, names, terms, [passages[n] for n in order[:SURE_PASSAGES]])
         )
-    return np.array(found)
+    return np.array(rows)
 
 
 def fit(sets: Sequence[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
@@ -105,13 +105,13 @@ def fit(sets: Sequence[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
     share = np.concatenate([np.full(len(some), 1 / len(some)) for both in sets for some in both])
     share /= share.sum()
     spread = x.std(axis=0)
-    ones = np.column_stack([x / spread, np.ones(len(x))])
+    columns = np.column_stack([x / spread, np.ones(len(x))])
 
     def loss(weights: np.ndarray) -> float:
-        logits = (ones @ weights) * np.where(answerable, 1, -1)
+        logits = (columns @ weights) * np.where(answerable, 1, -1)
         return float(share @ np.log1p(np.exp(-logits)) + RIDGE * (weights[:-1] @ weights[:-1]))
 
-    weights = minimize(loss, np.zeros(ones.shape[1]), method="L-BFGS-B").x
+    weights = minimize(loss, np.zeros(columns.shape[1]), method="L-BFGS-B").x
     return np.append(weights[:-1] / spread, weights[-1])
 
 

@@ -70,8 +70,8 @@ class Asked:
     second: np.ndarray
 
     def recall(self, weights: np.ndarray) -> np.ndarray:
-        found = [np.argsort(-(x @ weights), kind="stable")[:5] for x in self.candidates]
-        return np.array([g[f].sum() / n for f, g, n in zip(found, self.gold, self.wanted, strict=True)])
+        ranks = [np.argsort(-(x @ weights), kind="stable")[:5] for x in self.candidates]
+        return np.array([g[f].sum() / n for f, g, n in zip(ranks, self.gold, self.wanted, strict=True)])
 
 
 class Corpus:
@@ -89,10 +89,10 @@ class Corpus:
         )
 
     def ranked(self, ids: Sequence[str], scores: Sequence[float]) -> list[RankedPassage]:
-        found = [(self.passages[int(i)].passages[0], i) for i in ids]
+        sentences = [(self.passages[int(i)].passages[0], i) for i in ids]
         return [
             RankedPassage(i, p.title, p.text, i, i, score)
-            for (p, i), score in zip(found, scores, strict=True)
+            for (p, i), score in zip(sentences, scores, strict=True)
         ]
 
     def bm25(self, questions: Sequence[str]) -> list[list[int]]:
@@ -104,15 +104,15 @@ class Corpus:
         for n, words in enumerate(texts):
             for word, count in words.items():
                 places.setdefault(word, []).append((n, count))
-        found = []
+        rankings = []
         for question in questions:
             scores = np.zeros(len(texts))
             for word in set(_stems(question)) & places.keys():
                 where, counts = np.array(places[word]).T
                 rarity = np.log(1 + (len(texts) - len(where) + 0.5) / (len(where) + 0.5))
                 scores[where] += rarity * 2.2 * counts / (counts + length[where])
-            found.append(np.argsort(-scores, kind="stable")[:5].tolist())
-        return found
+            rankings.append(np.argsort(-scores, kind="stable")[:5].tolist())
+        return rankings
 
     def walks(
         self, texts: Sequence[str], embedder: Embedder
@@ -126,15 +126,15 @@ class Corpus:
         ]
         further = []
         for text, walked in zip(texts, firsts, strict=True):
-            found = self.ranked(walked.passages, walked.scores)[: RECIPE.bridges.passages]
-            names = bridge_entities(self.graph, text, found, RECIPE.bridges)
+            passages = self.ranked(walked.passages, walked.scores)[: RECIPE.bridges.passages]
+            names = bridge_entities(self.graph, text, passages, RECIPE.bridges)
             further.append(" ".join([text, *names]))
         others = nearest(embedder.encode_query(further), self.vectors, RECIPE.bridges.nearest)
         seconds = [
-            rank_passages(self.graph, [(text, some), (more, theirs)], most, RECIPE.walk)
+            rank_passages(self.graph, [(text, some), (more, more_near)], most, RECIPE.walk)
             if more != text
             else walked
-            for text, some, more, theirs, walked in zip(texts, near, further, others, firsts, strict=True)
+            for text, some, more, more_near, walked in zip(texts, near, further, others, firsts, strict=True)
         ]
         return near, firsts, seconds
 
@@ -201,9 +201,9 @@ def fit(sets: Sequence[Asked], kept: Sequence[np.ndarray]) -> np.ndarray:
     set the questions `kept`."""
     rows = [
         (x, g / g.sum(), 1 / len(some))
-        for asked, some in zip(sets, kept, strict=True)
+        for part, some in zip(sets, kept, strict=True)
         for n in some
-        for x, g in [(asked.candidates[n], asked.gold[n])]
+        for x, g in [(part.candidates[n], part.gold[n])]
         if g.any()
     ]
     spread = np.concatenate([x for x, _, _ in rows]).std(axis=0)
@@ -222,22 +222,22 @@ def fit(sets: Sequence[Asked], kept: Sequence[np.ndarray]) -> np.ndarray:
         value = -(share * gold * logs).sum() + RIDGE * (weights @ weights)
         return value, (share * (np.exp(logs) - gold)) @ x + 2 * RIDGE * weights
 
-    found = minimize(loss, np.zeros(x.shape[1]), jac=True, method="L-BFGS-B")
-    return np.asarray(found.x / spread)
+    minimum = minimize(loss, np.zeros(x.shape[1]), jac=True, method="L-BFGS-B")
+    return np.asarray(minimum.x / spread)
 
 
 def held_out(own: Sequence[Asked], together: Sequence[Asked]) -> list[np.ndarray]:
     """Recall@5 of each set over its own passages, then over all, by weights fitted on other questions."""
     both = [*own, *together]
-    found = [np.zeros(len(asked.gold)) for asked in both]
+    recalls = [np.zeros(len(part.gold)) for part in both]
     rng = np.random.default_rng(0)
     for _ in range(ROUNDS):
-        folds = [rng.permutation(len(asked.gold)) % FOLDS for asked in own] * 2
+        folds = [rng.permutation(len(part.gold)) % FOLDS for part in own] * 2
         for fold in range(FOLDS):
             weights = fit(both, [np.flatnonzero(f != fold) for f in folds])
-            for recall, asked, f in zip(found, both, folds, strict=True):
-                recall[f == fold] += asked.recall(weights)[f == fold] / ROUNDS
-    return found
+            for recall, part, f in zip(recalls, both, folds, strict=True):
+                recall[f == fold] += part.recall(weights)[f == fold] / ROUNDS
+    return recalls
 
 
 def main() -> None:
@@ -258,18 +258,18 @@ def main() -> None:
         questions.append(read(folder / "questions.json", lower))
     vectors = [embedder.encode([p.full_text for p in some]) for some in passages]
     own = [
-        Corpus(some, theirs).ask(asked, embedder)
-        for some, theirs, asked in zip(passages, vectors, questions, strict=True)
+        Corpus(some, passage_vectors).ask(part, embedder)
+        for some, passage_vectors, part in zip(passages, vectors, questions, strict=True)
     ]
     all_of_them = [p for some in passages for p in some]
     once = sorted({p.full_text: n for n, p in enumerate(all_of_them)}.values())
     everything = Corpus([all_of_them[n] for n in once], np.concatenate(vectors)[once])
-    together = [everything.ask(asked, embedder) for asked in questions]
+    together = [everything.ask(part, embedder) for part in questions]
     kept = [n for n, name in enumerate(FEATURES) if name not in arguments.without]
-    for asked in (*own, *together):
-        asked.candidates = [x[:, kept] for x in asked.candidates]
-    weights = fit([*own, *together], [np.arange(len(asked.gold)) for asked in (*own, *together)])
-    given = np.array([getattr(RECIPE.rerank, FEATURES[n]) for n in kept])
+    for part in (*own, *together):
+        part.candidates = [x[:, kept] for x in part.candidates]
+    weights = fit([*own, *together], [np.arange(len(part.gold)) for part in (*own, *together)])
+    current = np.array([getattr(RECIPE.rerank, FEATURES[n]) for n in kept])
     fitted = ", ".join(f"{FEATURES[n]} {w:.2f}" for n, w in zip(kept, weights, strict=True))
     print(f"Fitted on all questions: {fitted}\n")
     print("| questions, passages | dense | BM25 | one walk | two walks | `linked` | held out |")
@@ -277,8 +277,8 @@ def main() -> None:
     sizes = [f"{len(some):,}" for some in passages] + [f"{len(once):,}"] * len(own)
     names = [f.name + lower * " in small letters" for f, lower in folders] * 2
     rows = []
-    for name, size, asked, out in zip(names, sizes, [*own, *together], held_out(own, together), strict=True):
-        columns = (asked.dense, asked.bm25, asked.first, asked.second, asked.recall(given), out)
+    for name, size, part, out in zip(names, sizes, [*own, *together], held_out(own, together), strict=True):
+        columns = (part.dense, part.bm25, part.first, part.second, part.recall(current), out)
         rows.append([float(column.mean()) for column in columns])
         print(line(f"{len(out)} of {name}, {size}", rows[-1]))
     print(line("mean, own passages", np.mean(rows[: len(own)], axis=0)))

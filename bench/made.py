@@ -39,18 +39,18 @@ def copies(workspaces: list[Workspace], passages: int) -> Iterator[tuple[int, in
     for workspace in workspaces:
         for entity in workspace.entities:
             frequency[entity.key] = frequency.get(entity.key, 0) + len(entity.passages)
-    made, copy = 0, 0
+    written, copy = 0, 0
     while True:
         first = 0
         for workspace in workspaces:
-            if made >= passages:
+            if written >= passages:
                 return
             yield (
                 copy,
                 first,
                 _renamed(workspace, copy, {key for key, count in frequency.items() if count > COMMON * size}),
             )
-            made += len(workspace.document.passages)
+            written += len(workspace.document.passages)
             first += len(workspace.document.passages)
         copy += 1
 

@@ -34,7 +34,7 @@ def main() -> None:
         groups = memory.merge(dry_run=True).groups
         drawn = random.Random(args.seed).sample(groups, min(args.groups, len(groups)))
         print(f"{len(drawn)} of {len(groups)} groups, seed {args.seed}")
-        for number, group in enumerate(sorted(drawn, key=lambda one: one.id), 1):
+        for number, group in enumerate(sorted(drawn, key=lambda member: member.id), 1):
             print(f"\n== {number}. {group.name}")
             show(memory, group.id)
             for alias in group.aliases:

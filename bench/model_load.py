@@ -61,23 +61,23 @@ def main() -> None:
     parser.add_argument("--times", type=int)
     arguments = parser.parse_args()
     ready = originals(arguments.workspaces)
-    made = [workspace for _, _, workspace in copies(ready, arguments.passages)]
+    workspaces = [workspace for _, _, workspace in copies(ready, arguments.passages)]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         if arguments.times:
             compare(folder, ready, arguments)
             return
         embedder = Embedder.load(Settings.from_env())
-        some = [text for workspace in made for part in texts(workspace, "new") for text in part]
+        some = [text for workspace in workspaces for part in texts(workspace, "new") for text in part]
         embedder.encode(some[:64])
         start = time.perf_counter()
         embedder.encode(list(dict.fromkeys(some)))
         alone = time.perf_counter() - start
-        seconds, memory, report = load(folder, made, arguments.delay, arguments.limit)
-        waiting = len(made) * arguments.delay / arguments.limit
+        seconds, memory, report = load(folder, workspaces, arguments.delay, arguments.limit)
+        waiting = len(workspaces) * arguments.delay / arguments.limit
         parts = ", ".join(f"{key} {value:.1f}" for key, value in report["seconds"].items() if key != "total")
         print(
-            f"{len(made)} passages, {report['calls']} calls: waiting {waiting:.1f} s, embedding alone "
+            f"{len(workspaces)} passages, {report['calls']} calls: waiting {waiting:.1f} s, embedding alone "
             f"{alone:.1f} s, load {seconds:.1f} s"
         )
         print(f"stages, which overlap: {parts}")
@@ -90,8 +90,8 @@ def main() -> None:
 def compare(folder: Path, ready: list[Workspace], arguments: argparse.Namespace) -> None:
     peaks = []
     for passages in (arguments.passages, arguments.times * arguments.passages):
-        made = [workspace for _, _, workspace in copies(ready, passages)]
-        seconds, memory, report = load(folder, made, 0, arguments.limit, AT_RANDOM)
+        workspaces = [workspace for _, _, workspace in copies(ready, passages)]
+        seconds, memory, report = load(folder, workspaces, 0, arguments.limit, AT_RANDOM)
         peaks.append(memory / 1024)
         nodes = sum(report["nodes"].values())
         print(
@@ -106,13 +106,13 @@ def load(
     """Seconds, peak memory in kB and the report of a load into an empty memory with nothing in the cache
     of replies."""
     corpus, replies = folder / "corpus.jsonl", folder / "replies.jsonl"
-    with corpus.open("w") as texts_, replies.open("w") as said:
+    with corpus.open("w") as texts_, replies.open("w") as reply_file:
         for number, workspace in enumerate(workspaces):
             (passage,) = workspace.document.passages
             texts_.write(
                 json.dumps({"id": f"p{number}", "title": passage.title, "text": passage.text}) + "\n"
             )
-            said.write(
+            reply_file.write(
                 json.dumps({"when": {"stage": "extract", "key": passage.text}, "reply": reply(workspace)})
                 + "\n"
             )

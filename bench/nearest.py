@@ -26,35 +26,35 @@ def main() -> None:
     parser.add_argument("memory")
     parser.add_argument("corpus", type=Path)
     parser.add_argument("questions", type=Path)
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     forms = {"exact k": statement("read/dense").replace("$k + 50", "$k"), "k + 50": statement("read/dense")}
-    with Memory.open(given.memory) as memory:
+    with Memory.open(arguments.memory) as memory:
         if not memory.status().nodes.get("Passage"):
-            memory.load(str(given.corpus))
+            memory.load(str(arguments.corpus))
         rows = memory.cypher("MATCH (p:Passage) RETURN p.id AS id, p.embedding AS embedding").rows
         ids = [row["id"] for row in rows]
         vectors = np.array([row["embedding"] for row in rows], np.float32)
-        asked = memory.embedder.encode_query(
-            [one.question for one in read_questions(given.questions).questions]
+        vectors = memory.embedder.encode_query(
+            [question.question for question in read_questions(arguments.questions).questions]
         )
         print("| k | " + " | ".join(f"{form}: missed | ms" for form in forms) + " |")
         for k in (5, 10, 20, 100):
             missed, seconds = dict.fromkeys(forms, 0), dict.fromkeys(forms, 0.0)
-            for vector in asked:
+            for vector in vectors:
                 best = {ids[n] for n in np.argsort(-(vectors @ vector))[:k]}
                 for form, text in forms.items():
                     begun = time.perf_counter()
                     with memory._connection.session(default_access_mode="READ") as session:
-                        found = {
+                        neighbours = {
                             row["id"]
                             for row in session.run(
                                 text, {"k": k, "embedding": vector.tolist(), "scope": None, "spread": 1.0}
                             )
                         }
                     seconds[form] += time.perf_counter() - begun
-                    missed[form] += len(best - found)
+                    missed[form] += len(best - neighbours)
             cells = [
-                f"{missed[form] / k / len(asked):.1%} | {1000 * seconds[form] / len(asked):.1f}"
+                f"{missed[form] / k / len(vectors):.1%} | {1000 * seconds[form] / len(vectors):.1f}"
                 for form in forms
             ]
             print(f"| {k} | " + " | ".join(cells) + " |")

@@ -31,25 +31,25 @@ def sub_questions(question: dict[str, Any]) -> list[tuple[str, list[str]]]:
     """Each step with the true answers in it, and its own."""
     steps = question["question_decomposition"]
     answers: dict[int, str] = {}
-    found: list[tuple[str, list[str]]] = []
+    parts: list[tuple[str, list[str]]] = []
     for step, gold in zip(parse(steps).steps, steps, strict=True):
-        found.append((step.concrete(answers), [gold["answer"]]))
+        parts.append((step.concrete(answers), [gold["answer"]]))
         answers[step.id] = gold["answer"]
-    return found
+    return parts
 
 
 def words(text: str) -> str:
     return f" {' '.join(WORD.findall(normalise(text)))} "
 
 
-def judge(memory: Memory, asked: list[tuple[str, list[str]]]) -> np.ndarray:
+def judge(memory: Memory, pairs: list[tuple[str, list[str]]]) -> np.ndarray:
     """(questions, 2): the confidence of its pair, 0 where it is not answered by one; whether it is right."""
     rows = []
-    for question, wanted in asked:
+    for question, wanted in pairs:
         result = memory.ask(question, strategy=AUTO.with_recipe(AutoRecipe(sure=0.0)), llm=False, keep=False)
         by_pair = result.answer is not None and result.answer_source == "chain" and result.chains
-        said = words(result.answer or "")
-        right = any(words(one) in said or said in words(one) for one in wanted)
+        answer_words = words(result.answer or "")
+        right = any(words(answer) in answer_words or answer_words in words(answer) for answer in wanted)
         rows.append([result.confidence if by_pair else 0.0, right])
     return np.array(rows, dtype=float)
 
@@ -62,19 +62,19 @@ def main() -> None:
     parser.add_argument("--memory", required=True)
     arguments = parser.parse_args()
     questions = json.loads(arguments.questions.read_text("utf-8"))
-    whole = [(one["question"], [one["answer"], *one.get("answer_aliases", [])]) for one in questions]
+    whole = [(question["question"], [question["answer"], *question.get("answer_aliases", [])]) for question in questions]
     with Memory.open(arguments.memory) as memory:
-        single = judge(memory, [part for one in questions for part in sub_questions(one)])
+        single = judge(memory, [part for question in questions for part in sub_questions(question)])
         several = judge(memory, whole)
     print(f"{len(single)} sub-questions, {len(several)} questions")
     for sure in SURE:
-        (one, right), (many, right_of_many) = (
+        (single_share, right), (many, right_of_many) = (
             ((rows[:, 0] >= sure - 1e-9).sum(), rows[rows[:, 0] >= sure - 1e-9, 1].sum())
             for rows in (single, several)
         )
-        share = right / one if one else 0.0
+        share = right / single_share if single_share else 0.0
         print(
-            f"sure {sure:.2f}: {one} sub-questions answered, {right:.0f} rightly ({share:.2f}); "
+            f"sure {sure:.2f}: {single_share} sub-questions answered, {right:.0f} rightly ({share:.2f}); "
             f"{many} questions, {right_of_many:.0f} rightly"
         )
 

@@ -6,7 +6,7 @@ The memory holds the workspaces. Each question is planned by the model and asked
 passages of all questions are forgotten, they are asked again (what is right then is a refusal), and the
 passages are loaded again. Replies come from bench/data/reader.jsonl and compact.jsonl, which say who wrote them: each is for
 one request word for word, so that a memory that brings other evidence finds none, and the table says how
-many are open. --record FOLDER notes open requests there and takes the replies that stand in it: write them
+many are open. --record FOLDER notes open requests there and takes the replies that are in it: write them
 (`python bench/recorder.py --open FOLDER` prints what is open) and run it again until none is open.
 
 Forms: `one round` and `two rounds` are numbered lines, without and with a look for what the reader says is
@@ -85,21 +85,21 @@ def main() -> None:
             llm_prompt="long",
         )
         memory = stack.enter_context(Memory.open(settings=settings))
-        there = [{form: ask(memory, one, form) for form in forms} for one in questions]
+        there = [{form: ask(memory, question, form) for form in forms} for question in questions]
         gone = []
         if some := questions[: options.refusals]:
             with forgotten(memory, some, options.workspaces):
-                gone = [{form: ask(memory, one, form) for form in forms} for one in some]
+                gone = [{form: ask(memory, question, form) for form in forms} for question in some]
     print(table(forms, questions, there, gone))
     if options.rows:
         rows = [
             {
-                "question": one["question"],
-                "gold": one["answer"],
+                "question": question["question"],
+                "gold": question["answer"],
                 **{form: vars_of(there[n][form]) for form in forms},
                 **({f"without: {form}": vars_of(gone[n][form]) for form in forms} if n < len(gone) else {}),
             }
-            for n, one in enumerate(questions)
+            for n, question in enumerate(questions)
         ]
         options.rows.write_text(json.dumps(rows, ensure_ascii=False, indent=1) + "\n", "utf-8")
 
@@ -107,13 +107,13 @@ def main() -> None:
 def ask(memory: Memory, question: dict[str, Any], form: str) -> Outcome:
     """A question with the model's plan, in one form."""
     try:
-        return asked(memory, question, form)
+        return outcome(memory, question, form)
     except StoppedError:  # a client gives a server up that refuses many requests in a row, as here it may
         memory._close_chat()
         return Outcome(open=True)
 
 
-def asked(memory: Memory, question: dict[str, Any], form: str) -> Outcome:
+def outcome(memory: Memory, question: dict[str, Any], form: str) -> Outcome:
     model = QuestionModel(memory.chat)
     text = question["question"]
     try:
@@ -131,12 +131,12 @@ def asked(memory: Memory, question: dict[str, Any], form: str) -> Outcome:
     # A second round without a reply yet leaves the first one's refusal, and a failed call.
     pending = bool(answer.failed_calls)
     gold = {normal(p["paragraph_text"]) for p in question["paragraphs"] if p["is_supporting"]}
-    held = {normal(p.text.removeprefix(f"{p.title}\n")) for p in answer.passages[:5]}
+    texts = {normal(p.text.removeprefix(f"{p.title}\n")) for p in answer.passages[:5]}
     return Outcome(
         answer.answer,
         planned + count(answer),
         answer.tokens["evidence"],
-        gold <= held,
+        gold <= texts,
         answer.inferred,
         pending,
     )
@@ -154,8 +154,8 @@ def forgotten(memory: Memory, questions: Sequence[dict[str, Any]], workspaces: P
     """The memory without the gold passages of these questions."""
     gold = {
         f"{p['title']}\n{p['paragraph_text']}"
-        for one in questions
-        for p in one["paragraphs"]
+        for question in questions
+        for p in question["paragraphs"]
         if p["is_supporting"]
     }
     lines = [
@@ -189,20 +189,20 @@ def table(
         "|---|---|---|---|---|---|---|---|---|---|---|",
     ]
     for form in forms:
-        rows = [(one, of[form]) for one, of in zip(questions, there, strict=True)]
-        done = [(one, row) for one, row in rows if not row.open]
+        rows = [(question, of[form]) for question, of in zip(questions, there, strict=True)]
+        done = [(question, row) for question, row in rows if not row.open]
         without = [of[form] for of in gone if not of[form].open]
         left = len(rows) - len(done) + len(gone) - len(without)
-        em = [score(exact_match, one, row) for one, row in done]
-        held = [row.answer is not None for _, row in done if row.first_five]
+        em = [score(exact_match, question, row) for question, row in done]
+        answered = [row.answer is not None for _, row in done if row.first_five]
         tokens, shown = [row.tokens for _, row in done], [row.evidence for _, row in done]
-        given = [hit for hit, (_, row) in zip(em, done, strict=True) if row.answer is not None]
+        scores = [hit for hit, (_, row) in zip(em, done, strict=True) if row.answer is not None]
         refused = [row.answer is None for row in without]
         right = f"{sum(tokens) / sum(em):,.0f}" if any(em) else ""
         inferred = sum(row.inferred for _, row in done)
-        overlap = [score(f1, one, row) for one, row in done]
+        overlap = [score(f1, question, row) for question, row in done]
         lines.append(
-            f"| {form} | {mean(em)} | {mean(overlap)} | {mean(held)} of {len(held)} | {mean(given)} | {mean(refused)} "
+            f"| {form} | {mean(em)} | {mean(overlap)} | {mean(answered)} of {len(answered)} | {mean(scores)} | {mean(refused)} "
             f"| {sum(shown) / max(1, len(shown)):,.0f} | {sum(tokens) / max(1, len(tokens)):,.0f} | {right} | {inferred} | {left} |"
         )
     return "\n".join([*lines, *compared(forms, questions, there)])
@@ -215,19 +215,19 @@ def compared(
     if not {"two rounds", "compact"} <= set(forms):
         return
     both = [
-        (one, of["two rounds"], of["compact"])
-        for one, of in zip(questions, there, strict=True)
+        (question, of["two rounds"], of["compact"])
+        for question, of in zip(questions, there, strict=True)
         if not (of["two rounds"].open or of["compact"].open)
     ]
     yield ""
     for name, metric in (("EM", exact_match), ("F1", f1)):
-        lines = [score(metric, one, row) for one, row, _ in both]
-        compact = [score(metric, one, row) for one, _, row in both]
-        if (found := paired(lines, compact)) is not None:
-            low, high = found["interval"]
+        lines = [score(metric, question, row) for question, row, _ in both]
+        compact = [score(metric, question, row) for question, _, row in both]
+        if (difference := paired(lines, compact)) is not None:
+            low, high = difference["interval"]
             yield (
-                f"{name} of compact beside two rounds: {found['mean']:+.3f} [{low:+.3f}, {high:+.3f}], "
-                f"{found['n']} questions, {found['above']} better, {found['below']} worse"
+                f"{name} of compact beside two rounds: {difference['mean']:+.3f} [{low:+.3f}, {high:+.3f}], "
+                f"{difference['n']} questions, {difference['above']} better, {difference['below']} worse"
             )
 
 

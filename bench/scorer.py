@@ -58,7 +58,7 @@ def main() -> None:
     arguments: Any = parser.parse_args()
     every = read_questions(arguments.questions)
     order = np.random.default_rng(0).permutation(len(every.questions)).tolist()
-    held = []
+    rows = []
     with Memory.open(arguments.memory) as memory, tempfile.TemporaryDirectory() as folder:
         report("in use", [judge(memory, question, arguments.strategy) for question in every.questions])
         for fold in range(arguments.folds):
@@ -69,8 +69,8 @@ def main() -> None:
                 json.dumps(asdict(fit_scores(memory, replace(every, questions=kept))[0])), "utf-8"
             )
             fitted = Memory(memory._connection, replace(memory.settings, fit=str(file)), memory.embedder)
-            held += [judge(fitted, every.questions[number], arguments.strategy) for number in sorted(out)]
-    report("held out", held)
+            rows += [judge(fitted, every.questions[number], arguments.strategy) for number in sorted(out)]
+    report("held out", rows)
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@
     python bench/serve.py --seconds 60 --clients 32
     python bench/serve.py --memory bolt://localhost:7687    # an empty database: all that is in it goes
 
-Says how long a warm question takes one client alone and each of many, in rounds of the line it stands in: so many
+Says how long a warm question takes one client alone and each of many, in rounds of the queue it waits in: so many
 clients over so many questions at once. Every document whose load was acknowledged is looked for at the end, and
 again after a `kill -9` in the middle of loads.
 """
@@ -97,14 +97,14 @@ class Server:
 
 def text(number: int) -> str:
     """A document that is like no other, about the things that are asked."""
-    made = random.Random(number)
+    rng = random.Random(number)
     names = [
-        f"{made.choice('BDFGKLMPRST')}{made.choice('aeiou')}{made.choice('lmnrst')}{made.randrange(10**6)}"
+        f"{rng.choice('BDFGKLMPRST')}{rng.choice('aeiou')}{rng.choice('lmnrst')}{rng.randrange(10**6)}"
         for _ in range(8)
     ]
     return "\n\n".join(
-        f"{one} visited Port Aldous in {made.randrange(1700, 2000)} and met {other} at the Tidewater Theatre."
-        for one, other in pairwise(names)
+        f"{name} visited Port Aldous in {rng.randrange(1700, 2000)} and met {other} at the Tidewater Theatre."
+        for name, other in pairwise(names)
     )
 
 
@@ -141,30 +141,30 @@ async def mixed(
     """Clients that ask and, for a share of their turns, load. seen: gets what they saw as they see it."""
     seen, end = seen or Seen(), time.monotonic() + seconds
 
-    async def one(number: int) -> None:
-        made = random.Random(number)
+    async def run_client(number: int) -> None:
+        rng = random.Random(number)
         async with client_of(server) as client:
             turn = 0
             while time.monotonic() < end:
                 turn += 1
                 try:
-                    if made.random() < share:
+                    if rng.random() < share:
                         await load(client, seen, f"{prefix}{number}-{turn}.md", number * 100_000 + turn)
                     else:
-                        await ask(client, seen, made.choice(QUESTIONS))
+                        await ask(client, seen, rng.choice(QUESTIONS))
                 except httpx.HTTPError as error:
                     if time.monotonic() < end:
                         seen.errors.append(f"{type(error).__name__} {error}")
                     return
 
-    await asyncio.gather(*(one(number) for number in range(clients)))
+    await asyncio.gather(*(run_client(number) for number in range(clients)))
     return seen
 
 
 def sources(server: Server) -> set[str]:
     """The documents that the memory shows."""
-    found = httpx.get(f"{server.url}/api/documents", params={"limit": 10**6}, timeout=60).json()
-    return {one["source"] for one in found["documents"] if one["status"] == "ready"}
+    reply = httpx.get(f"{server.url}/api/documents", params={"limit": 10**6}, timeout=60).json()
+    return {document["source"] for document in reply["documents"] if document["status"] == "ready"}
 
 
 def p95(seconds: list[float]) -> float:
@@ -184,37 +184,37 @@ def main() -> None:
     )
     parser.add_argument("--share", type=float, default=0.1, help="of turns that load")
     parser.add_argument("--fake", action="store_true", help="with the embedder of the tests")
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     command = None
-    if given.fake:
+    if arguments.fake:
         command = (sys.executable, str(Path(__file__).parent.parent / "tests" / "serve_runner.py"))
     with tempfile.TemporaryDirectory() as folder:
-        memory = given.memory or f"{folder}/memory"
-        print(json.dumps(run(memory, given, command), indent=2))
+        memory = arguments.memory or f"{folder}/memory"
+        print(json.dumps(run(memory, arguments, command), indent=2))
 
 
-def run(memory: str, given: argparse.Namespace, command: tuple[str, ...] | None) -> dict[str, Any]:
+def run(memory: str, arguments: argparse.Namespace, command: tuple[str, ...] | None) -> dict[str, Any]:
     """The figures."""
-    server = Server(memory, "--asks", str(given.asks), command=command)
+    server = Server(memory, "--asks", str(arguments.asks), command=command)
     try:
         files = [("files", (file.name, file.read_bytes())) for file in sorted(CORPUS.iterdir())]
         assert httpx.post(f"{server.url}/api/load", files=files, timeout=300).status_code == 200
         asyncio.run(mixed(server, 1, 3, 0, "warm"))
-        alone = asyncio.run(mixed(server, 1, given.seconds / 6, 0, "alone"))
-        alone_mixed = asyncio.run(mixed(server, 1, given.seconds / 6, given.share, "one"))
-        many = asyncio.run(mixed(server, given.clients, given.seconds, given.share, "many"))
+        alone = asyncio.run(mixed(server, 1, arguments.seconds / 6, 0, "alone"))
+        alone_mixed = asyncio.run(mixed(server, 1, arguments.seconds / 6, arguments.share, "one"))
+        many = asyncio.run(mixed(server, arguments.clients, arguments.seconds, arguments.share, "many"))
         lost = (alone_mixed.acknowledged | many.acknowledged) - sources(server)
-        queue, ratio = given.clients / given.asks, p95(many.asks) / p95(alone.asks)
-        found: dict[str, Any] = {
+        queue, ratio = arguments.clients / arguments.asks, p95(many.asks) / p95(alone.asks)
+        result: dict[str, Any] = {
             "memory": "neo4j" if "://" in memory else "embedded",
             "cpus": os.cpu_count(),
-            "clients": given.clients,
-            "questions at once": given.asks,
+            "clients": arguments.clients,
+            "questions at once": arguments.asks,
             "p95 of a question, one client that only asks": round(p95(alone.asks), 4),
             "p95 of a question, one client that asks and loads": round(p95(alone_mixed.asks), 4),
             "p95 of a question, all clients": round(p95(many.asks), 4),
             "rounds of the line": queue,
-            "times one client, for each client in the line": round(ratio / given.clients, 2),
+            "times one client, for each client in the queue": round(ratio / arguments.clients, 2),
             "times one client, for each round of the line": round(ratio / queue, 2),
             "questions": len(many.asks),
             "loads": len(many.loads),
@@ -224,13 +224,13 @@ def run(memory: str, given: argparse.Namespace, command: tuple[str, ...] | None)
             "lost": len(lost),
             "megabytes": round(server.megabytes()),
         }
-        found["killed"] = asyncio.run(killed(server, given.clients))
+        result["killed"] = asyncio.run(killed(server, arguments.clients))
         server = Server(memory, command=command)
-        found["lost by kill -9"] = len(found["killed"].pop("acknowledged") - sources(server))
+        result["lost by kill -9"] = len(result["killed"].pop("acknowledged") - sources(server))
     finally:
         if server.process.poll() is None:
-            found["exit code at the end"] = server.end()
-    return found
+            result["exit code at the end"] = server.end()
+    return result
 
 
 async def killed(server: Server, clients: int) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What becomes of six short documents with a small local model: a workspace of names that stand in the text,
+"""What becomes of six short documents with a small local model: a workspace of names that occur in the text,
 or an honest refusal.
 
     python bench/small_models.py [FILE.gguf] [--prompt short|long]
@@ -68,10 +68,10 @@ def main() -> None:
                     name=path.name,
                     coded=quote(path.name),
                 ).rows
-                said = "; ".join(str(row["name"]) for row in names)
+                listing = "; ".join(str(row["name"]) for row in names)
                 print(
                     f"| {path.stem} | "
-                    f"{f'left out: {failed[path.stem]}' if path.stem in failed else f'workspace: {said}'} |",
+                    f"{f'left out: {failed[path.stem]}' if path.stem in failed else f'workspace: {listing}'} |",
                     flush=True,
                 )
 

@@ -30,17 +30,17 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--at-once", type=int, default=1)
     parser.add_argument("--out", type=Path, default=Path(tempfile.mkdtemp()))
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     print(
         f"| questions, passages | strategy | plans | {' | '.join(CUTS)} |\n|---|---|---|{'---|' * len(CUTS)}"
     )
-    for folder in given.folders:
-        questions = read_questions(folder / "questions.json").subset(None, given.sample, given.seed)
+    for folder in arguments.folders:
+        questions = read_questions(folder / "questions.json").subset(None, arguments.sample, arguments.seed)
         corpus = next(
             folder / name for name in ("workspaces.jsonl", "corpus.json") if (folder / name).exists()
         )
         planned = any(question.plan for question in questions.questions)
-        with Memory.open(given.out / folder.name / "memory") as memory:
+        with Memory.open(arguments.out / folder.name / "memory") as memory:
             memory.load(corpus)
             nodes = memory.status().nodes
             holds = {"pairs": nodes.get("QAPair"), "propositions": nodes.get("Proposition")}
@@ -50,7 +50,7 @@ def main() -> None:
                 if all(holds.get(need) for need in each.needs)
             }
             for plans in ("none", "gold") if planned else ("none",):
-                out = given.out / folder.name / plans
+                out = arguments.out / folder.name / plans
                 names = [name for name, each in able.items() if plans == "none" or each.follows_plan]
                 done = evaluate(
                     memory,
@@ -59,7 +59,7 @@ def main() -> None:
                     plans=plans,
                     answer=False,
                     llm=False,
-                    at_once=given.at_once,
+                    at_once=arguments.at_once,
                     out=out,
                 )
                 write(done, out)

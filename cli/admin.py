@@ -137,7 +137,7 @@ def doctor(url: str | None, mend: bool, deep: bool, as_json: bool) -> None:
         for finding in findings:
             state = ("ok   ", "green") if finding.ok else ("WRONG", "bold red")
             screen.print(
-                Text.assemble(state, f"  {one_line(finding.check):<{width}}  {one_line(finding.found)}"),
+                Text.assemble(state, f"  {one_line(finding.check):<{width}}  {one_line(finding.result)}"),
                 soft_wrap=True,
             )
             if not finding.ok and finding.mend:
@@ -178,7 +178,7 @@ def merge(
     as_json: bool,
 ) -> None:
     """Join names that mean the same thing: spellings, abbreviations and other names that texts state. Questions then find
-    what stands under any of them. Nothing is lost: `gswgraph unmerge` takes it back.
+    what is known under any of them. Nothing is lost: `gswgraph unmerge` takes it back.
 
     \b
     Example:
@@ -236,10 +236,10 @@ def _cut(text: str, limit: int | None) -> str:
 
 @click.command()
 @memory_option
-@click.argument("what")
+@click.argument("target")
 @json_option
 @click.pass_obj
-def unmerge(url: str | None, what: str, as_json: bool) -> None:
+def unmerge(url: str | None, target: str, as_json: bool) -> None:
     """Take merged names apart: the group of a name, all that one run of `merge` joined, or `all`. The graph is then what it
     was before.
 
@@ -250,7 +250,7 @@ def unmerge(url: str | None, what: str, as_json: bool) -> None:
       gswgraph unmerge all
     """
     with open_memory(url) as memory:
-        result = memory.unmerge(what)
+        result = memory.unmerge(target)
     print_result(result, as_json, _print_unmerged)
 
 
@@ -301,16 +301,16 @@ def correct(
         raise click.UsageError("Give an action, --list or --undo.")
     with open_memory(url) as memory:
         if listed:
-            made = memory.corrections()
+            corrections = memory.corrections()
         elif undo is not None:
-            made = [memory.undo_correction(undo)]
+            corrections = [memory.undo_correction(undo)]
         else:
-            made = [memory.correct(str(action), *values, by=by or getpass.getuser())]
+            corrections = [memory.correct(str(action), *values, by=by or getpass.getuser())]
     if as_json:
-        print_json({"corrections": [correction.to_dict() for correction in made]})
+        print_json({"corrections": [correction.to_dict() for correction in corrections]})
         return
-    for correction in made:
-        what = f"{one_line(correction.target)} -> {one_line(correction.value)}"
-        click.echo(f"{correction.id}  {correction.action}  {what}  ({correction.by}, {correction.at[:16]})")
+    for correction in corrections:
+        change = f"{one_line(correction.target)} -> {one_line(correction.value)}"
+        click.echo(f"{correction.id}  {correction.action}  {change}  ({correction.by}, {correction.at[:16]})")
     if not listed:
-        click.echo("Taken back." if undo else f"Take it back: gswgraph correct --undo {made[0].id}")
+        click.echo("Taken back." if undo else f"Take it back: gswgraph correct --undo {corrections[0].id}")

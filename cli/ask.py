@@ -81,7 +81,12 @@ class _Ask(click.Command):
     is_flag=True,
     help="Then open Neo4j Browser with a query that draws what the answer is based on; of a memory in a folder a picture.",
 )
-@field_option(AskOptions, "past", "--no-past", help="Use nothing of questions that were asked before.")
+@field_option(
+    AskOptions,
+    "question_cache",
+    "--no-question-cache",
+    help="Use nothing of questions that were asked before.",
+)
 @field_option(AskOptions, "keep", "--forget-question", help="Do not store the question in the memory.")
 @html_option()
 @click.option("--timings", is_flag=True, help="Show where the time went; the JSON always has it.")
@@ -107,8 +112,8 @@ def ask(
     With --plan the question is followed through the question-answer pairs of loaded workspaces, and what the best chain of them ends in is the answer.
     With a language model (GSWGRAPH_LLM or --llm, OPENAI_API_KEY, OPENAI_BASE_URL) it makes the plan and words the answer from what was found.
 
-    A question that was asked before in other words is answered from what its answer used, at a fraction of the time and the tokens, where neither
-    --strategy nor --plan says how: gswgraph confirm ID, or reject ID, says whether an answer was right.
+    The question cache: a question that was asked before in other words is answered from what its answer used, at a fraction of the time and the tokens,
+    where neither --strategy nor --plan says how. gswgraph confirm ID, or reject ID, says whether an answer was right.
 
     Without QUESTION every line of standard input that is not empty is one, and the models stay warm; Ctrl-D ends it at a terminal.
     With --json each answer is a JSON document in one line; a question that could not be asked has `error`.
@@ -123,7 +128,7 @@ def ask(
       gswgraph ask "Where was the builder of the Marrow Bridge born?" --plan '["Who built the Marrow Bridge?", "Where was #1 born?"]'
       gswgraph ask "Which river flows past her birthplace?" --plan plan.json --trace
       gswgraph ask "Who founded the foundry?" --html way.html
-      gswgraph ask --no-past "Who founded the foundry?"
+      gswgraph ask --no-question-cache "Who founded the foundry?"
       gswgraph ask --budget 2000tok "Who founded the foundry?"
       gswgraph ask --evidence compact "Who founded the foundry?"
       gswgraph ask "Who founded the foundry?" --in notes/ --where 'author = "Grau"' --since 1901

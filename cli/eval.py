@@ -97,7 +97,7 @@ def _asking(command: Any) -> Any:
                 "--out",
                 metavar="DIR",
                 type=click.Path(file_okay=False),
-                help="Keep what is found here; the same call goes on where it stood.",
+                help="Keep what is found here; the same call goes on from there.",
             ),
             click.option("--quiet", "-q", is_flag=True, help="No progress."),
         )

@@ -75,7 +75,7 @@ _parameters_option = click.option(
 @click.argument("query", required=False, metavar="[QUERY | NAME]")
 @click.argument("values", nargs=-1, metavar="[KEY=VALUE]...", callback=_parameters)
 @click.option(
-    "--list", "as_list", is_flag=True, help="The analyses by name, what each shows and can be told."
+    "--list", "as_list", is_flag=True, help="The analyses by name, what each shows and its parameters."
 )
 @_file_option
 @click.option("--write", is_flag=True, help="Allow the query to change the memory.")
@@ -105,7 +105,7 @@ def cypher(
 ) -> None:
     """Run an analysis by its name, or any Cypher query. One that does more than read the memory is refused without --write.
 
-    --list shows the analyses and what each can be told, as KEY=VALUE; what is not given has a default.
+    --list shows the analyses and their parameters, as KEY=VALUE; what is not given has a default.
     Whole nodes are shown by label and name; --json and --csv have their properties, but no vectors, which a column shows.
     Ctrl-C ends the query, on the server too.
 
@@ -190,7 +190,7 @@ def draw(
 ) -> None:
     """Draw the nodes, relationships and paths that a Cypher query returns: one HTML file that needs no network.
 
-    Each name stands once, over all documents. Dates, numbers and common words join nothing.
+    Each name is there once, over all documents. Dates, numbers and common words join nothing.
     A click shows what a node is, and of a node or an arrow the passage behind it.
 
     \b

@@ -272,7 +272,7 @@ def history(url: str | None, which: str | None, find: str, limit: int | None, as
             questions = memory.history(find, limit=limit or (None if as_json else SHOWN))
             print_result(questions, as_json, _print_history)
         else:
-            print_result(memory.asked(which), as_json, _print_question)
+            print_result(memory.question(which), as_json, _print_question)
 
 
 def _print_history(history: History) -> None:
@@ -314,7 +314,7 @@ def _answered(question: AskedQuestion) -> str:
 
 def _took(question: AskedQuestion) -> str:
     parts = [moment(question.asked_at), question.strategy, duration(question.seconds), question.verdict]
-    parts.append(question.past and f"from {question.past[:8]}")
+    parts.append(question.cached_from and f"from {question.cached_from[:8]}")
     if question.model:
         parts += [question.model, _tokens(question.tokens), money(question.dollars)]
     return one_line(", ".join(filter(None, parts)))

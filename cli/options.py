@@ -27,7 +27,7 @@ memory_option = click.option(
     expose_value=False,
     is_eager=True,
     callback=_keep,
-    help="A folder, or the bolt:// or neo4j:// url of a server; wins over NEO4J_URI. May stand before or "
+    help="A folder, or the bolt:// or neo4j:// url of a server; wins over NEO4J_URI. May be given before or "
     "after the command.",
 )
 json_option = click.option(

@@ -71,7 +71,7 @@ def definitions(name: str, dialect: str, /, **literals: str) -> list[str]:
 @lru_cache(maxsize=2048)
 def of_memory(text: str, memory: str) -> str:
     """Return a statement for a named memory: our labels, types and search indexes in it end in `__NAME`, so
-    that each memory of a database has its own. What stands in other strings and in comments stays."""
+    that each memory of a database has its own. Other strings and comments stay as they are."""
 
     def renamed(match: re.Match[str]) -> str:
         if match["index"]:

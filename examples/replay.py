@@ -55,16 +55,16 @@ def stage_of(body: Mapping[str, Any]) -> str:
 
 def schema_of(body: Mapping[str, Any]) -> Any:
     """Return the JSON schema that a request asks for; None where it asks for a text."""
-    asked = body.get("response_format") or {}
-    if asked.get("type") not in ("json_schema", "json_object"):
+    form = body.get("response_format") or {}
+    if form.get("type") not in ("json_schema", "json_object"):
         return None
-    return (asked.get("json_schema") or {}).get("schema") or {"type": "object"}
+    return (form.get("json_schema") or {}).get("schema") or {"type": "object"}
 
 
 def request_id(body: Mapping[str, Any]) -> str:
     """Return the hash of a request: the same for the same messages and schema."""
-    asked = json.dumps([body["messages"], schema_of(body)], sort_keys=True).encode()
-    return hashlib.blake2b(asked, digest_size=16, person=b"request").hexdigest()
+    request = json.dumps([body["messages"], schema_of(body)], sort_keys=True).encode()
+    return hashlib.blake2b(request, digest_size=16, person=b"request").hexdigest()
 
 
 class Script:
@@ -88,9 +88,9 @@ class Script:
 
     def find(self, body: Mapping[str, Any]) -> Mapping[str, Any] | None:
         """Return the line that answers a request."""
-        said, stage = user_text(body), stage_of(body)
-        text = _one_space(said)
-        ids = {request_id(body), *(_one_space(part) for _, part in _FENCED.findall(said))}
+        prompt, stage = user_text(body), stage_of(body)
+        text = _one_space(prompt)
+        ids = {request_id(body), *(_one_space(part) for _, part in _FENCED.findall(prompt))}
         candidates = [*self._others, *(entry for id_ in ids for entry in self._by_id.get(id_, ()))]
         matching = [e for e in candidates if e[1] in (None, stage) and all(part in text for part in e[2])]
         return max(matching, key=lambda entry: entry[0])[3] if matching else None

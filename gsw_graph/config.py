@@ -104,7 +104,7 @@ class Settings:
         embedder: A sentence-transformers model name or path; with embedder_url the name by which that
             OpenAI-compatible server knows it, asked with the key embedder_key for vectors of
             embedder_dimensions, if that is set.
-        embedder_query_prompt: What stands before a question; left out, the model's own. So is
+        embedder_query_prompt: Text put before a question; left out, the model's own. So is
             embedder_document_prompt before a document.
         trust_remote_code: Whether code that a model of the hub brings may run.
         device: `auto`, `cpu`, `cuda` or `mps`.
@@ -159,7 +159,7 @@ class Settings:
     cache_dir: Path = field(default_factory=lambda: default_cache_dir(os.environ))
 
     def __post_init__(self) -> None:
-        for name, sound, what in (
+        for name, sound, rule in (
             (
                 "embedder_dimensions",
                 self.embedder_dimensions is None or 1 <= self.embedder_dimensions <= 4096,
@@ -183,12 +183,12 @@ class Settings:
                 raise InputError(
                     f"{getattr(self, name)} will not do",
                     where=f"{name} (GSWGRAPH_{name.upper()})",
-                    hint=f"Give {what}",
+                    hint=f"Give {rule}",
                 )
 
     @property
     def embedder_label(self) -> str:
-        """The embedder as a memory stores it: its name, and the prompts that stand in for its own."""
+        """The embedder as a memory stores it: its name, and the prompts that replace its own."""
         prompts = (("query", self.embedder_query_prompt), ("document", self.embedder_document_prompt))
         return self.embedder + "".join(
             f" with {kind} prompt {text!r}" for kind, text in prompts if text is not None

@@ -45,7 +45,7 @@ class ReplyError(ModelError):
 
 
 class BudgetError(ReplyError):
-    """The budget of a question leaves no room for this request: the question goes on with what it has."""
+    """This request does not fit the budget of a question: the question goes on with what it has."""
 
 
 class StoppedError(ModelError):

@@ -296,13 +296,13 @@ class Memory:
         from gsw_graph.models.chat.chat import QuestionModel
         from gsw_graph.models.chat.limits import QuestionBudget
 
-        given = AskOptions(**options)
-        strategy, planned = prepared(question, given)
-        limit = QuestionBudget.parse(given.budget) if given.budget is not None else None
+        ask_options = AskOptions(**options)
+        strategy, planned = prepared(question, ask_options)
+        limit = QuestionBudget.parse(ask_options.budget) if ask_options.budget is not None else None
         check = cancel.check if cancel else never_cancelled
         state = self._ready(check)
         with self._locks.read(check):
-            chat = self.chat if given.llm and self._settings.for_role("answer").llm else None
+            chat = self.chat if ask_options.llm and self._settings.for_role("answer").llm else None
             model = QuestionModel(chat, limit, check) if chat is not None else None
             if state is None:
                 return empty_answer(strategy, planned, model)
@@ -313,10 +313,10 @@ class Memory:
                     on_stage(stage, text)
 
             try:
-                context = self._context(given, model, on_text, staged, check)
+                context = self._context(ask_options, model, on_text, staged, check)
                 if model is not None:
                     model.on_trouble = context.note
-                with span("ask", strategy=strategy.name, k=given.k, memory=self.url) as current:
+                with span("ask", strategy=strategy.name, k=ask_options.k, memory=self.url) as current:
                     answer = ask(strategy, planned, context)
                     annotate(
                         current,
@@ -340,16 +340,16 @@ class Memory:
                     where=error.where,
                     hint=f"{error.hint or 'Ask again later'}. Or ask without a model: --no-llm",
                 ) from error
-            if not given.keep:
+            if not ask_options.keep:
                 return answer
             # An answer with citations may be used again; no model is loaded for that alone.
             again = answer.answer is not None and answer.citations and "embedder" in context.used
-            again = again and not given.has_scope
+            again = again and not ask_options.has_scope
             vector = context.vector(question).tolist() if again else None
             return replace(answer, id=questions.keep(self._connection, answer, vector))
 
     def confirm(self, which: int | str) -> results.AskedQuestion:
-        """Record that an answer is right, so that it may be given again as it is. which: as of `asked`.
+        """Record that an answer is right, so that it may be given again as it is. which: as of `question`.
         Raises InputError where there is no such question, or it was not answered."""
         return self._judge(which, "confirmed")
 
@@ -360,11 +360,11 @@ class Memory:
     @with_plain_errors
     def _judge(self, which: int | str, verdict: Verdict) -> results.AskedQuestion:
         self._stored_state()
-        question = contents.asked(self._reader, which)
+        question = contents.question(self._reader, which)
         if question.answer is None:
             raise InputError("this question was not answered", where=question.question[:200])
         questions.judge(self._connection, question.id, verdict)
-        return contents.asked(self._reader, question.id)
+        return contents.question(self._reader, question.id)
 
     @with_plain_errors
     def warm(self, *, cancel: Cancel | None = None) -> None:
@@ -439,14 +439,14 @@ class Memory:
         return merged(self._connection, name)
 
     @with_plain_errors
-    def unmerge(self, what: str) -> results.Unmerged:
+    def unmerge(self, target: str) -> results.Unmerged:
         """Take merges back: of a group by any of its names, of a run by its id, or `all`. Raises InputError
         for any other."""
         from gsw_graph.load.merging import unmerge
 
         with self._changing():
             self._stored_state()
-            return unmerge(self._connection, what)
+            return unmerge(self._connection, target)
 
     @with_plain_errors
     def correct(self, action: str, *values: str, by: str = "", folder: str | None = "") -> results.Correction:
@@ -538,7 +538,9 @@ class Memory:
         from gsw_graph.explore import browser
 
         place = browser.find(self._settings)
-        query = browser.drawing(contents.asked(self._reader, question).id) if question else browser.overview()
+        query = (
+            browser.drawing(contents.question(self._reader, question).id) if question else browser.overview()
+        )
         return place.link(of_memory(query, self._connection.memory))
 
     documents = _reading(contents.documents)
@@ -546,7 +548,7 @@ class Memory:
     names = _reading(contents.names)
     name = _reading(contents.name)
     history = _reading(contents.history)
-    asked = _reading(contents.asked)
+    question = _reading(contents.question)
 
     @with_plain_errors
     def doctor(self, *, mend: bool = False, deep: bool = False) -> list[results.Finding]:
@@ -566,7 +568,7 @@ class Memory:
     @with_plain_errors
     def draw(
         self,
-        what: results.Answer | str,
+        source: results.Answer | str,
         /,
         *,
         timeout: float | None = None,
@@ -582,13 +584,13 @@ class Memory:
         from gsw_graph.explore.picture.drawing import of_answer, of_records
 
         reader = self._reader
-        if isinstance(what, results.Answer):
-            return of_answer(what, lambda ids: reader.passages(ids, [0.0] * len(ids)))
+        if isinstance(source, results.Answer):
+            return of_answer(source, lambda ids: reader.passages(ids, [0.0] * len(ids)))
         check = cancel.check if cancel else never_cancelled
         graph = adhoc.drawn(
-            self._connection, what, parameters, most=picture.NODES, timeout=timeout, check=check
+            self._connection, source, parameters, most=picture.NODES, timeout=timeout, check=check
         )
-        return of_records(what, graph, adhoc.passages_behind(reader, graph.nodes))
+        return of_records(source, graph, adhoc.passages_behind(reader, graph.nodes))
 
     @with_plain_errors
     def cypher(

@@ -103,20 +103,20 @@ def read_mailbox(file: File) -> Iterator[Item]:
 
 def _mails(file: File) -> Iterator[tuple[str, bytes | None]]:
     """Yield the bytes of each mail with its place, None for a line that is too long."""
-    held: list[bytes] = []
+    mail: list[bytes] = []
     blank, size = True, 0
     for place, line in lines(file):
         begins = line is not None and blank and line.startswith(b"From ")
-        if held and (begins or line is None or size > MOST):
-            yield place, b"".join(held)
-            held, size = [], 0
+        if mail and (begins or line is None or size > MOST):
+            yield place, b"".join(mail)
+            mail, size = [], 0
         if line is None:
             yield place, None
         elif not begins:
-            held.append(line.removeprefix(b">") if line.startswith(b">From ") else line)
+            mail.append(line.removeprefix(b">") if line.startswith(b">From ") else line)
             size, blank = size + len(line), not line.strip()
-    if held:
-        yield file.name, b"".join(held)
+    if mail:
+        yield file.name, b"".join(mail)
 
 
 # --- the parent ---

@@ -55,7 +55,7 @@ class File:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """An object of a JSON file, the place it stands at, and its number there ("" where it is all the file
+    """An object of a JSON file, its place, and its number there ("" where it is all the file
     holds)."""
 
     value: dict[str, object]
@@ -470,8 +470,8 @@ def detect_format(file: File) -> Format:
             return form
     for at, sign, kind in _TEXTLESS:
         if head.startswith(sign, at) and (b"\0" in head or not sign.isascii()):
-            what = "unpack it and load the folder" if "archive" in kind else "which has no text to load"
-            raise NothingError(f"{kind}{':' if 'archive' in kind else ','} {what}")
+            advice = "unpack it and load the folder" if "archive" in kind else "which has no text to load"
+            raise NothingError(f"{kind}{':' if 'archive' in kind else ','} {advice}")
     for magic, kind in _FOREIGN.items():
         if head.startswith(magic):
             raise UnusableError(f"{kind}, which is not a supported format ({_SUPPORTED})")

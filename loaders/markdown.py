@@ -76,7 +76,7 @@ def write(
     another one, else the file's name.
 
     Args:
-        file: Where it stands.
+        file: That has it.
         contents: The text, its title, its properties; what is left out of it is counted there.
         key: Which of the documents of its file it is.
         marked: Whether people wrote it, with marks of emphasis, links and comments.
@@ -85,7 +85,7 @@ def write(
     blocks = list(_Blocks(contents, marked).read())
     heading = next(((n, block.text.strip()) for n, (block, level) in enumerate(blocks) if level == 1), None)
     title = contents.title or (heading[1] if heading else "")
-    if heading == (0, title):  # it is the passages' title; in the text too it would stand twice
+    if heading == (0, title):  # it is the passages' title; in the text too it would be there twice
         del blocks[0]
     empty = all(block.kind == "heading" for block, _ in blocks)
     texts = split([*about_blocks(contents.about), *(block for block, _ in ([] if empty else blocks))])
@@ -218,31 +218,31 @@ class _Blocks:
 
     def read(self) -> Iterator[tuple[Block, int]]:
         """Yield blocks with their heading level, 0 for what is no heading."""
-        held: list[str] = []
+        rows: list[str] = []
         fence = ""
         for row in [*self._text.split("\n"), ""]:
             mark = _FENCE.match(row)
             if fence:
-                held.append(row)
+                rows.append(row)
                 if not (mark and mark[1].startswith(fence) and not row.strip().strip(fence[0])):
                     continue
-                yield _lines(held), 0
-                held, fence = [], ""
+                yield _lines(rows), 0
+                rows, fence = [], ""
             elif heading := None if mark else _HEADING.match(row):
-                yield from self._prose(held)
-                held = []
+                yield from self._prose(rows)
+                rows = []
                 if title := self._plain((heading[2] or "").rstrip().rstrip("#").strip()):
                     yield Block(title + "\n\n", "heading"), len(heading[1])
-            elif _UNDERLINE.match(row) and len(held) == 1 and not held[0].startswith("|"):
-                yield Block(self._plain(held[0].strip()) + "\n\n", "heading"), 1 if "=" in row else 2
-                held = []
+            elif _UNDERLINE.match(row) and len(rows) == 1 and not rows[0].startswith("|"):
+                yield Block(self._plain(rows[0].strip()) + "\n\n", "heading"), 1 if "=" in row else 2
+                rows = []
             elif row.strip() and not mark and not _RULE.match(row):
-                held.append(row)
+                rows.append(row)
             else:
-                yield from self._prose(held)
-                held, fence = ([row], mark[1]) if mark else ([], "")
+                yield from self._prose(rows)
+                rows, fence = ([row], mark[1]) if mark else ([], "")
         if fence:
-            yield _lines(held[:-1]), 0
+            yield _lines(rows[:-1]), 0
 
     def _prose(self, rows: list[str]) -> Iterator[tuple[Block, int]]:
         text_rows = [row for row in rows if not (self._marked and _REFERENCE.match(row))]
@@ -264,7 +264,7 @@ class _Blocks:
             part = parts[n]
             if "[" in part:
                 part = _WIKI_LINK.sub(self._wiki_link, part)
-                for _ in range(2):  # twice: an image may stand in a link
+                for _ in range(2):  # twice: an image may occur in a link
                     part = _LINK.sub(self._link, part)
                 part = _NOTE.sub(r"[\1]", part)
             if "<" in part:

@@ -16,7 +16,7 @@ Ready workspaces:
 One record a line (JSONL) or in a JSON array: a corpus record that also says what was found in its text. Every
 list may be left out. An answer is the name of an entity or any text ("TEXT:" before it is taken off); null
 and "None" are no answer. A proposition may be a string alone. Where the text is so long that it becomes
-several passages, a part stands where its names stand.
+several passages, a part belongs to those that have its names.
 
 OpenIE results as HippoRAG keeps them: `{"docs": [{"passage", "extracted_entities": [...],
 "extracted_triples": [[s, p, o], ...]}]}`, and propositions as PropRAG does, with `"propositions": [{"text",
@@ -146,7 +146,7 @@ def _array(values: list[Any], place: str, file: File) -> Iterator[Item]:
     if not any(readers):
         yield Failure(place, f"JSON of an unknown shape: {SHAPES}") if values else Skipped(place, "empty")
         return
-    # The chunks of one document may stand in several objects.
+    # The chunks of one document may occur in several objects.
     keyed = [value for value, reader in zip(values, readers, strict=True) if reader is panini.read_keyed]
     if keyed:
         yield from panini.read_documents(keyed, place, file)
@@ -189,7 +189,7 @@ def record_document(value: Mapping[str, object], place: str, loader: str) -> Doc
 
     Args:
         value: The record.
-        place: Where it stands, for the failure.
+        place: Where it is, for the failure.
         loader: What reads it.
     """
     text, title, name, source = (value.get(key) for key in ("text", "title", "id", "source"))
@@ -252,7 +252,7 @@ Entity: TypeAlias = tuple[str, Sequence[Role]]
 
 
 class Places:
-    """Where among some passages a name stands; what stands in none is put in the first."""
+    """Where among some passages a name occurs; what occurs in none is put in the first."""
 
     def __init__(self, passages: Sequence[Passage]) -> None:
         self._first = passages[0].position
@@ -260,7 +260,7 @@ class Places:
         for passage in passages if len(passages) > 1 else ():
             for word in _WORD.findall(passage.full_text.casefold()):
                 self._with[word].add(passage.position)
-        # Many questions of a long text have the same answer, which may stand everywhere.
+        # Many questions of a long text have the same answer, which may occur everywhere.
         self._best = cache(self._count)
 
     def of(self, name: str) -> list[int]:
@@ -284,7 +284,7 @@ class Places:
 def add_contents(
     assembler: Assembler, places: Places, entities: Iterable[Entity], phrases: Iterable[Phrase] = ()
 ) -> None:
-    """Add entities, each in every passage it stands in, and verb phrases where their answers stand."""
+    """Add entities, each in every passage it occurs in, and verb phrases where their answers occur."""
     for name, roles in entities:
         for position in places.of(name):
             if not assembler.entity(name, position, roles):

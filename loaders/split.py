@@ -17,8 +17,8 @@ from typing import Literal
 
 from gsw_graph.text.words import written_sentences
 
-# Small embedding models read about 256 tokens, which is about 200 English words; MOST leaves room to end with
-# a paragraph.
+# Small embedding models read about 256 tokens, which is about 200 English words; MOST leaves space for
+# the end of a paragraph.
 TARGET, MOST, LEAST, CRUMB = 200, 240, 80, 20
 SENTENCE_LIMIT = 1000
 """A sentence of more words than this is cut; a corpus record of at most this many words stays one passage."""
@@ -90,21 +90,21 @@ def split(blocks: Iterable[Block]) -> list[str]:
 
 
 def _with_headings(blocks: Iterable[Block]) -> Iterator[list[str]]:
-    """Yield the units of each block that are not to be cut; headings stand before the first unit of the block
+    """Yield the units of each block that are not to be cut; headings come before the first unit of the block
     they lead."""
     heading = ""
-    held: list[str] = []
+    units: list[str] = []
     for block in blocks:
         if block.kind == "heading" and block.text.strip():
             heading += block.text
         elif block.text.strip():
-            if held:
-                yield held
+            if units:
+                yield units
             first, *rest = (piece for unit in _units(block) for piece in _cut(unit))
-            held, heading = [heading + first, *rest], ""
-    if held:  # a heading that leads nothing stays with what precedes it
-        held[-1] += heading
-        yield held
+            units, heading = [heading + first, *rest], ""
+    if units:  # a heading that leads nothing stays with what precedes it
+        units[-1] += heading
+        yield units
 
 
 def _units(block: Block) -> list[str]:
@@ -118,9 +118,7 @@ def _units(block: Block) -> list[str]:
             sentences.pop()  # it may go on after the window
         for sentence in sentences:
             if units and (sentence[:1].islower() or not sentence.strip()):
-                units[-1] += (
-                    sentence  # no sentence begins with a small letter: an abbreviation stood before it
-                )
+                units[-1] += sentence  # no sentence begins with a small letter: an abbreviation was before it
             else:
                 units.append(sentence)
         start += sum(map(len, sentences))

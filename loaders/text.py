@@ -112,9 +112,9 @@ def document(
     """Yield a document of a file.
 
     Args:
-        file: Where it stands.
+        file: That has it.
         loader: What read it.
-        title: Its own title, "" for none; then `name` or its file's name stands there, which is no name of
+        title: Its own title, "" for none; then `name` or its file's name is there, which is no name of
             anything.
         texts: Of its passages.
         content: All it says: the name of what has no path.
@@ -183,7 +183,7 @@ def _table_rows(text: str, faults: list[str]) -> Iterator[list[str]]:
     if declared := _SEPARATOR.match(text):  # as Excel writes it
         text = text[declared.end() :]
     delimiter = declared[1] if declared else _delimiter(text)
-    # not splitlines, which ends a row at characters that stand within cells (U+2028, U+0085, form feed)
+    # not splitlines, which ends a row at characters that occur within cells (U+2028, U+0085, form feed)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
     row: list[str] | None = []
     while row is not None:
@@ -240,7 +240,7 @@ _WINDOW = 60  # characters looked back, so that no text makes this slow
 
 
 def shifted(mark: str, sign: str) -> str:
-    """Write what stands above (sign "^") or below ("_") the line: 10^6, x_i, H2O, 19th, [3]."""
+    """Write what is above (sign "^") or below ("_") the line: 10^6, x_i, H2O, 19th, [3]."""
     is_plain = mark.isalpha() if sign == "^" else mark.isdigit()
     return mark if is_plain or not mark[:1].isalnum() else f"{sign}{mark}"
 

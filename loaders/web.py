@@ -110,7 +110,7 @@ def read_page(page: str, contents: Converted) -> None:
     from markdownify import ATX, MarkdownConverter
 
     soup = BeautifulSoup(page, "lxml")
-    # Marks of emphasis would be taken out again, and what stands in the text as * or _ is meant.
+    # Marks of emphasis would be taken out again, and what occurs in the text as * or _ is meant.
     converter = MarkdownConverter(
         heading_style=ATX, bullets="-", strip=_UNMARKED, escape_asterisks=False, escape_underscores=False
     )
@@ -148,7 +148,7 @@ def _clean(soup: Any, contents: Converted) -> None:
         elif tag.name in _BLOCKS:
             tag.name = "div"
     for tag in soup(["td", "th", "h1", "h2", "h3", "h4", "h5", "h6", "dt"]):
-        for block in tag(["p", "div", "li", "br", "section", "article"]):  # they stand in one line
+        for block in tag(["p", "div", "li", "br", "section", "article"]):  # they are in one line
             block.insert_before(" ")
     for tag in soup("math"):
         contents.left_out["layout of a formula"] += not tag.get("alttext")
@@ -169,7 +169,7 @@ def _is_hidden(attributes: dict[str, Any]) -> bool:
 
 # --- mails ---
 
-_MOST = 2000  # characters of a header: a list of hundreds tells nothing
+_MOST = 2000  # characters of a header: a list of hundreds says nothing
 _ANSWER = re.compile(r"^(?:\s*(?:re|fwd?|aw|wg|sv|vs|tr|rv|antw)\s*(?:\[\d+\])?\s*:)+\s*", re.IGNORECASE)
 # Headers of a mail that another quotes: in small letters their names are not taken for names of anybody.
 _QUOTED_HEADER = re.compile(

@@ -38,7 +38,7 @@ class Find:
 
 def plan(*questions: str, compare: str | None = None) -> Plan:
     """A plan of questions, and one at the end for which nothing is retrieved."""
-    return parse([*({"question": one} for one in questions), *([{"question": compare, "retrieve": False}] if compare else [])])
+    return parse([*({"question": question} for question in questions), *([{"question": compare, "retrieve": False}] if compare else [])])
 
 
 ONE = plan("first")
@@ -80,7 +80,7 @@ def answers(beams: Beams, step: int) -> list[str]:
 
 def asked(beams: Beams, step: int) -> list[str]:
     """The concrete questions of a step."""
-    return [(one.instead or one.concrete).text for one in beams.expansions if one.step.id == step]
+    return [(expansion.instead or expansion.concrete).text for expansion in beams.expansions if expansion.step.id == step]
 
 
 def fates(beams: Beams, step: int) -> dict[str, str]:

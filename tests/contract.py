@@ -124,7 +124,7 @@ def seen(memory: Memory) -> set[str]:
 
 
 def troubles(memory: Memory) -> dict[str, str]:
-    return {finding.check: f"{finding.found} | {finding.mend}" for finding in memory.doctor() if not finding.ok}
+    return {finding.check: f"{finding.result} | {finding.mend}" for finding in memory.doctor() if not finding.ok}
 
 
 def records(folder: Path, *texts: str, title: str = "", name: str = "records") -> str:

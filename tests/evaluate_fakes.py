@@ -22,8 +22,8 @@ class FakeMemory:
         nodes = {"Document": 3, "Passage": 9, "Question": len(self.calls)}
         return Status("bolt://ada:secret@host:7687", "fake", "1", nodes, {}, [], 1, "mini", 3, "then", 7, True)
 
-    def ask(self, question, *, strategy, plan, k, answer, llm, keep, past, **options):
-        assert not past, "what is measured is no answer of before"
+    def ask(self, question, *, strategy, plan, k, answer, llm, keep, question_cache, **options):
+        assert not question_cache, "what is measured is no answer of before"
         self.recipe, strategy = strategy.recipe, strategy.name
         self.calls.append({"question": question, "strategy": strategy, "plan": plan, "k": k, "answer": answer, "llm": llm, "keep": keep})
         numbers = self.found(question, strategy)

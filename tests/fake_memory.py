@@ -249,7 +249,7 @@ class FakeMemory:
     along_plan: Answer = chained("q")
     stored = Documents(7, [DOCUMENT])
     shown = SHOWN
-    question = QUESTION
+    kept = QUESTION
     questions = History(3, {"in": 2400, "out": 60}, 0.04, [QUESTION])
     table = Table(["name", "n"], [{"name": "Ada", "n": 1}, {"name": None, "n": 2}])
 
@@ -289,11 +289,11 @@ class FakeMemory:
 
     def ask(self, question, *, on_text=None, on_stage=None, cancel=None, **options):
         given = AskOptions(**options)
-        kept = ("strategy", "plan", "k", "answer", "trace", "llm", "keep", "budget", "past")
+        kept = ("strategy", "plan", "k", "answer", "trace", "llm", "keep", "budget", "question_cache")
         self._called("ask", question, **{name: getattr(given, name) for name in kept})
         if given.plan is not None:
             return replace(
-                self.along_plan, question=question, trace=Trace(asked=ASKED) if given.trace else None
+                self.along_plan, question=question, trace=Trace(hops=ASKED) if given.trace else None
             )
         if question == "bad":
             raise InputError("the question is bad")
@@ -315,8 +315,8 @@ class FakeMemory:
         self._called("merged", name)
         return replace(self.merges, suspicious=[])
 
-    def unmerge(self, what):
-        self._called("unmerge", what)
+    def unmerge(self, target):
+        self._called("unmerge", target)
         return Unmerged(["World Tide Office"], ["WTO"])
 
     def status(self):
@@ -342,17 +342,17 @@ class FakeMemory:
         self._called("history", text, limit=limit)
         return self.questions
 
-    def asked(self, which):
-        self._called("asked", which)
-        return self.question
+    def question(self, which):
+        self._called("question", which)
+        return self.kept
 
     def confirm(self, which):
         self._called("confirm", which)
-        return replace(self.question, verdict="confirmed")
+        return replace(self.kept, verdict="confirmed")
 
     def reject(self, which):
         self._called("reject", which)
-        return replace(self.question, verdict="rejected")
+        return replace(self.kept, verdict="rejected")
 
     def doctor(self, *, mend=False, deep=False):
         self._called("doctor", mend=mend, deep=deep)

@@ -35,7 +35,7 @@ class Served:
         return reply.json()
 
     def sources(self) -> set[str]:
-        return {one["source"] for one in self.client.get("/api/documents", params={"limit": 10_000}).json()["documents"]}
+        return {document["source"] for document in self.client.get("/api/documents", params={"limit": 10_000}).json()["documents"]}
 
     def owner(self) -> dict[str, str]:
         return {"Authorization": f"Bearer {OWNER}"}

@@ -41,7 +41,7 @@ def test_what_an_agent_asks_is_a_step() -> None:
     one = team(Model("Ana Ruiz"))
     assert one.agent("sub-question 1").ask(REQUEST, str, "Who lit it?", str.upper) == "Ana Ruiz"
     (step,) = one.context.trace.steps
-    assert (step.agent, step.stage, step.asked, step.found) == ("sub-question 1", "rewrite", "Who lit it?", "ANA RUIZ")
+    assert (step.agent, step.stage, step.task, step.outcome) == ("sub-question 1", "rewrite", "Who lit it?", "ANA RUIZ")
     assert (step.tokens, step.failed) == ({"in": 10, "out": 2}, None)
 
 
@@ -51,7 +51,7 @@ def test_what_an_agent_finds_is_a_step() -> None:
     found = one.agent("a").search("search", "who lit it", lambda context: [passage], ["read/dense"], list)
     (step,) = one.context.trace.steps
     assert found == [passage]
-    assert (step.found, step.passages, step.statements, step.tokens) == ("Old Light", ["p1"], ["read/dense"], {})
+    assert (step.outcome, step.passages, step.statements, step.tokens) == ("Old Light", ["p1"], ["read/dense"], {})
 
 
 def test_a_search_that_fails_is_a_step_and_takes_its_turn_with_it() -> None:
@@ -62,7 +62,7 @@ def test_a_search_that_fails_is_a_step_and_takes_its_turn_with_it() -> None:
     with pytest.raises(ValueError, match="went away"):
         one.agent("a").search("search", "who lit it", lost, ["read/dense"], list)
     (step,) = one.context.trace.steps
-    assert (step.asked, step.found, step.failed, step.statements) == ("who lit it", "", "the engine went away", ["read/dense"])
+    assert (step.task, step.outcome, step.failed, step.statements) == ("who lit it", "", "the engine went away", ["read/dense"])
     one.agent("a").search("search", "who lit it", lambda context: [], ["read/dense"], list)
     assert len(one.context.trace.steps) == 2
 

@@ -29,7 +29,7 @@ LIMIT 10
 def test_a_file_is_read():
     found = parse("one", FILE)
     assert (found.summary, found.details) == ("What it shows.", "More of it.")
-    assert [(one.name, one.default, one.what) for one in found.parameters] == [
+    assert [(parameter.name, parameter.default, parameter.description) for parameter in found.parameters] == [
         ("concept", None, "a name"),
         ("least", 2, "how many"),
         ("limit", 10, "at most so many rows"),
@@ -76,7 +76,7 @@ def test_each_file_keeps_to_the_form():
         query, values = bind(analysis, {})
         assert set(values) == {parameter.name for parameter in analysis.parameters}
         assert all(f"${name}" in query for name in values)
-        assert {p.name for p in analysis.parameters if "a name; without" in p.what or "another name" in p.what} <= set(NAMES)
+        assert {p.name for p in analysis.parameters if "a name; without" in p.description or "another name" in p.description} <= set(NAMES)
 
 
 def test_the_list(fake):

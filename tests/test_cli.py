@@ -40,7 +40,7 @@ def examples(command):
 def test_the_fake_has_the_surface_of_the_real_memory():
     from gsw_graph.memory import Memory
 
-    for name in ("open", "close", "load", "ask", "warm", "forget", "status", "documents", "show", "history", "asked", "doctor", "cypher"):
+    for name in ("open", "close", "load", "ask", "warm", "forget", "status", "documents", "show", "history", "question", "doctor", "cypher"):
         real, ours = (list(inspect.signature(getattr(cls, name)).parameters)[1:] for cls in (Memory, fake_memory.FakeMemory))
         assert ours == real, name
 
@@ -88,7 +88,7 @@ def test_the_demo_loads_and_asks(fake):
     assert list(document) == ["memory", "load", "answers"]
     assert document["memory"] == "there"
     assert document["load"]["documents"]["new"] == 2
-    assert [one["question"] for one in document["answers"]] == [call[1][0] for call in fake.calls if call[0] == "ask"][3:]
+    assert [answer["question"] for answer in document["answers"]] == [call[1][0] for call in fake.calls if call[0] == "ask"][3:]
     assert {call[2]["llm"] for call in fake.calls if call[0] == "ask"} == {False}
 
 

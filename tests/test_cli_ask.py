@@ -14,14 +14,14 @@ from fake_memory import canned, passage
 from gsw_graph.cli.text import output
 from gsw_graph.cli.text.answers import NOT_ANSWERS
 from gsw_graph.errors import EngineError
-from gsw_graph.model.results import PastAnswer
+from gsw_graph.model.results import CachedAnswer
 
 fake = cli_runner.fake
 
 
 def test_ask_passes_its_options_on(fake):
     assert run("ask", "Who", "is it?", "--strategy", "dense", "-k", "1", "--no-answer", "--trace").exit_code == 0
-    given = {"strategy": "dense", "plan": None, "k": 1, "answer": False, "trace": True, "llm": True, "keep": True, "budget": None, "past": True}
+    given = {"strategy": "dense", "plan": None, "k": 1, "answer": False, "trace": True, "llm": True, "keep": True, "budget": None, "question_cache": True}
     assert last_call(fake) == ("ask", ("Who is it?",), given)
     assert run("ask", "q", "--no-llm", "--forget-question", "--llm", "small", "--budget", "2000tok").exit_code == 0
     given = last_call(fake)[2]
@@ -118,20 +118,20 @@ def test_lines_end_when_the_server_has_gone(fake, monkeypatch):
 
 
 def test_where_an_answer_came_from_is_said(fake, monkeypatch):
-    past = PastAnswer("0123456789abcdef", "Who\nwas it?", "Ada", True, "2026-03-01T12:00:00+00:00", "answer")
-    found = replace(canned("Who?", [passage(1)]), answer="Ada", answer_source="past", past=past, id="fedcba9876543210")
-    monkeypatch.setattr(fake, "ask", lambda *_, **how: found if how["past"] else replace(found, past=None))
+    cached = CachedAnswer("0123456789abcdef", "Who\nwas it?", "Ada", True, "2026-03-01T12:00:00+00:00", "answer")
+    answer = replace(canned("Who?", [passage(1)]), answer="Ada", answer_source="cache", cached=cached, id="fedcba9876543210")
+    monkeypatch.setattr(fake, "ask", lambda *_, **how: answer if how["question_cache"] else replace(answer, cached=None))
     shown = run("ask", "Who?").stdout
-    assert "Ada  (as answered before)" in shown
+    assert "Ada  (from the question cache)" in shown
     assert re.search(r"As asked on 2026-03-0\d \d\d:\d\d \(confirmed\): Who was it\? -> Ada  \[01234567\]\n", shown)
     assert "gswgraph confirm fedcba98, or gswgraph reject fedcba98" in shown
-    assert "As asked on" not in run("ask", "Who?", "--no-past").stdout
-    assert json.loads(run("ask", "Who?", "--json").stdout)["past"]["confirmed"] is True
+    assert "As asked on" not in run("ask", "Who?", "--no-question-cache").stdout
+    assert json.loads(run("ask", "Who?", "--json").stdout)["cached"]["confirmed"] is True
 
 
 @pytest.mark.parametrize("verb", ["confirm", "reject"])
 def test_what_people_say_of_an_answer(fake, verb):
-    assert run(verb, "01234567").stdout == f"{verb.capitalize()}ed: {' '.join(fake.question.question.split())} -> {fake.question.answer}\n"
+    assert run(verb, "01234567").stdout == f"{verb.capitalize()}ed: {' '.join(fake.kept.question.split())} -> {fake.kept.answer}\n"
     assert last_call(fake) == (verb, ("01234567",), {})
     assert json.loads(run(verb, "2", "--json").stdout)["verdict"] == f"{verb}ed"
     assert last_call(fake) == (verb, ("2",), {})

@@ -58,11 +58,11 @@ def test_history_lists_answers_and_what_they_took(fake):
 
 def test_one_question_again(fake):
     result = run("history", "2")
-    assert last_call(fake) == ("asked", ("2",), {})
+    assert last_call(fake) == ("question", ("2",), {})
     for words in ("Who founded it?\nAda", "id abc123", "#1  Who founded the foundry?", "1, hop 1: Who founded the foundry? -> Ada", "1. Foundry, /far/1.md  (cited)"):
         assert words in result.stdout
     assert json.loads(run("history", "abc", "--json").stdout)["pairs"][0]["qa"]["answers"] == ["Ada"]
-    assert last_call(fake) == ("asked", ("abc",), {})
+    assert last_call(fake) == ("question", ("abc",), {})
 
 
 @pytest.mark.parametrize("args", [["history", "1", "--find", "x"], ["show"], ["list", "-n", "0"]])
@@ -75,8 +75,8 @@ def test_hostile_text_drives_no_terminal(fake):
     document = replace(fake.shown.document, title=HOSTILE, source=HOSTILE)
     fake.stored = Documents(1, [document])
     fake.shown = replace(fake.shown, document=document, passages=[replace(fake.shown.passages[0], text=HOSTILE, names=[HOSTILE])])
-    fake.question = replace(fake.question, question=HOSTILE, answer=HOSTILE)
-    fake.questions = History(1, {"in": 0, "out": 0}, None, [fake.question])
+    fake.kept = replace(fake.kept, question=HOSTILE, answer=HOSTILE)
+    fake.questions = History(1, {"in": 0, "out": 0}, None, [fake.kept])
     for args in (["list"], ["show", "x"], ["history"], ["history", "1"]):
         shown = run(*args).stdout
         assert "[bold]x[/bold]" in shown

@@ -30,7 +30,7 @@ def test_a_plan_is_a_file_or_json(fake, tmp_path, name):
         (tmp_path / name).write_text(PLAN, encoding="utf-8")
     result = run("ask", "q", "--strategy", "ricr", "--plan", str(tmp_path / name) if name else PLAN)
     assert result.exit_code == 0
-    expected = {"strategy": "ricr", "plan": parse(PLAN), "k": 5, "answer": True, "trace": False, "llm": True, "keep": True, "budget": None, "past": True}
+    expected = {"strategy": "ricr", "plan": parse(PLAN), "k": 5, "answer": True, "trace": False, "llm": True, "keep": True, "budget": None, "question_cache": True}
     assert last_call(fake) == ("ask", ("q",), expected)
 
 
@@ -151,17 +151,17 @@ def test_a_trace_stands_before_the_question_too(fake):
 
 
 def test_the_trace_as_json_has_all_candidates(fake):
-    assert json.loads(ask("--trace", "--json").stdout)["trace"]["asked"] == [one.to_dict() for one in ASKED]
+    assert json.loads(ask("--trace", "--json").stdout)["trace"]["hops"] == [hop.to_dict() for hop in ASKED]
 
 
 def hostile(monkeypatch, fake):
     pair = QA(HOSTILE, HOSTILE, [HOSTILE])
     link = replace(hop(1, HOSTILE, HOSTILE + "!", HOSTILE, float("nan")), qa=pair, passage=HOSTILE, via=[HOSTILE])
-    asked = [HopTrace(1, HOSTILE, True, [Candidate(pair, [HOSTILE], 0.5, HOSTILE), Candidate(pair, [], float("inf"), "kept")])]
-    monkeypatch.setattr("fake_memory.ASKED", asked)
+    hops = [HopTrace(1, HOSTILE, True, [Candidate(pair, [HOSTILE], 0.5, HOSTILE), Candidate(pair, [], float("inf"), "kept")])]
+    monkeypatch.setattr("fake_memory.ASKED", hops)
     citation = Citation(HOSTILE, HOSTILE, HOSTILE, HOSTILE, HOSTILE)
     fake.along_plan = chained("q", answer=HOSTILE, answer_source=HOSTILE, confidence=float("nan"), citations=[citation], chains=[Chain(0.5, [link])])
-    return Trace(asked=asked)
+    return Trace(hops=hops)
 
 
 def test_text_of_chains_cannot_drive_the_terminal(fake, monkeypatch):
@@ -180,7 +180,7 @@ def test_json_of_chains_is_one_document_whatever_the_text(fake, monkeypatch):
     assert document["answer"] == HOSTILE
     assert document["confidence"] is None
     assert document["chains"][0]["hops"][0]["qa"] == {"id": HOSTILE, "question": HOSTILE, "answers": [HOSTILE]}
-    assert document["trace"]["asked"][0]["candidates"][0] == trace.asked[0].candidates[0].to_dict()
+    assert document["trace"]["hops"][0]["candidates"][0] == trace.hops[0].candidates[0].to_dict()
 
 
 def test_an_answer_of_very_long_text_stays_readable(fake):

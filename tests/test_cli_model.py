@@ -61,9 +61,9 @@ def test_what_was_streamed_and_is_not_the_answer_does_not_stand_for_it(streamed:
 
 def test_a_streamed_answer_that_is_taken_back(capsys: pytest.CaptureFixture[str]) -> None:
     said = shown(
-        capsys, streamed="Oslo", answer=None, answer_source="none", abstained=True, missing="the model's answer stands on nothing in memory", citations=[]
+        capsys, streamed="Oslo", answer=None, answer_source="none", abstained=True, missing="nothing in memory supports the model's answer", citations=[]
     )
-    assert said.startswith("\nNot in memory: the model's answer stands on nothing in memory.\n")
+    assert said.startswith("\nNot in memory: nothing in memory supports the model's answer.\n")
 
 
 def test_what_is_missing_and_a_note_are_said(capsys: pytest.CaptureFixture[str]) -> None:
@@ -74,11 +74,11 @@ def test_what_is_missing_and_a_note_are_said(capsys: pytest.CaptureFixture[str])
 
 def test_the_plan_of_a_model_can_be_copied(capsys: pytest.CaptureFixture[str], fake: type) -> None:
     plan = [{"id": 1, "question": "Who's there?"}, {"id": 2, "question": "Is #1 old?", "retrieve": False}]
-    said = shown(capsys, plan=plan, plan_source="llm", trace=Trace(asked=ASKED))
+    said = shown(capsys, plan=plan, plan_source="llm", trace=Trace(hops=ASKED))
     assert "Plan of the language model:\n  #1  Who's there?\n  #2  Is #1 old?  (compares)\n" in said
     line = next(line for line in said.splitlines() if line.startswith("  --plan "))
     assert json.loads(shlex.split(line)[1]) == plan
-    assert "Plan of the language model" not in shown(capsys, plan=plan, plan_source="given", trace=Trace(asked=ASKED))
+    assert "Plan of the language model" not in shown(capsys, plan=plan, plan_source="given", trace=Trace(hops=ASKED))
 
 
 def test_timings_have_the_tokens(capsys: pytest.CaptureFixture[str]) -> None:

@@ -56,7 +56,7 @@ def test_doctor_in_json(fake):
     fake.findings = [Finding("engine", False, "down", "start it")]
     result = run("doctor", "--json")
     assert result.exit_code == 1
-    expected = {"check": "engine", "ok": False, "found": "down", "mend": "start it"}
+    expected = {"check": "engine", "ok": False, "result": "down", "mend": "start it"}
     assert json.loads(result.stdout) == {"ok": False, "findings": [expected]}
 
 

@@ -92,7 +92,7 @@ def test_one_question_is_shown_with_what_its_answer_used(sample: Memory) -> None
     sample.ask("Who built the Stone Pier?")
     assert answer.id is not None
     for which in (2, answer.id, answer.id[:8]):
-        one = sample.asked(which)
+        one = sample.question(which)
         assert one.question == samples.QUESTION
         assert [(passage.id, passage.rank) for passage in one.passages][:3] == [(p.id, n) for n, p in enumerate(answer.passages, 1)]
         assert {passage.id for passage in one.passages if passage.cited} == {citation.passage for citation in answer.citations}
@@ -100,4 +100,4 @@ def test_one_question_is_shown_with_what_its_answer_used(sample: Memory) -> None
         assert best == [hop.qa.question for hop in answer.chains[0].hops]
     for which in (0, 3, "", "zzz", -1):
         with pytest.raises(InputError, match="no question"):
-            sample.asked(which)
+            sample.question(which)

@@ -92,7 +92,7 @@ def test_every_way_brings_its_pairs(sample: Memory) -> None:
     assert asked(keys=["valle alto"])[("name",)] == {question for question, names in samples.ABOUT.items() if "Valle Alto" in names}
     assert ("name",) not in asked(keys=["no such name"])
     both = hop(reader, [{"embedding": vector.tolist(), "words": w, "keys": []} for w in ("husband", "", "mayor")], **LIMITS)
-    assert [{pair.question for pair, way in one if "words" in way} for one in both.candidates] == [husband, set(), {"Who is the mayor of Valle Alto?"}]
+    assert [{pair.question for pair, way in candidate if "words" in way} for candidate in both.candidates] == [husband, set(), {"Who is the mayor of Valle Alto?"}]
     assert len(both.pairs) == len(both.phrases) == len(both.passages) == len(every)
     assert reader.round_trips == 7
     (few,) = hop(reader, [{"embedding": vector.tolist(), "words": "", "keys": []}], **{**LIMITS, "pairs": 4}).candidates
@@ -106,7 +106,7 @@ def test_the_searches_of_the_ablation(sample: Memory) -> None:
     def hops(settings: str) -> tuple[int, set[str]]:
         trace = sample.ask("Who built the Stone Pier?", strategy=f"ricr[{settings}]", plan=False, trace=True, llm=False, keep=False).trace
         assert trace is not None
-        return len(trace.asked), {way for hop in trace.asked for candidate in hop.candidates for way in candidate.via}
+        return len(trace.hops), {way for hop in trace.hops for candidate in hop.candidates for way in candidate.via}
 
     steps, ways = hops("pairs=30")
     assert steps > 1
@@ -175,7 +175,7 @@ def test_a_question_without_words(sample: Memory, question: str) -> None:
     for plan in (None, [question], ["Who built the Stone Pier?", f"{question} #1"], [f"{question} Ana Ruiz?", "Who is #1?"]):
         answer = sample.ask(question, strategy="ricr", plan=plan, trace=True)
         assert answer.trace is not None
-        assert answer.trace.asked[0].candidates
+        assert answer.trace.hops[0].candidates
     for one, strategy in ((sample, "linked"), (sample, "dense"), (sample, "bm25")):
         one.ask(question, strategy=strategy)
 
@@ -254,6 +254,6 @@ def test_hostile_questions_follow_their_plans(hostile: tuple[Memory, list[Worksp
             assert answer.passages, text
             assert answer.trace is not None
             if plan[0].startswith("Who met"):
-                (first,) = [asked for asked in answer.trace.asked if asked.step == 1]
+                (first,) = [hop for hop in answer.trace.hops if hop.step == 1]
                 assert any(candidate.qa.question.startswith(f"Who met {HOSTILE[n].strip()[:20]}") for candidate in first.candidates), text
     assert (memory.status(), version(memory)) == (before, stamp)

@@ -79,7 +79,7 @@ def said(model: Model) -> dict[str, list[str]]:
 @pytest.mark.parametrize("strategy", ["auto", "linked", "bm25"])
 def test_facts_stand_for_passages_and_the_answer_cites_them(asked: Memory, model: Model, strategy: str) -> None:
     answer = asked.ask(QUESTION, strategy=strategy, evidence="compact", keep=False)
-    assert (answer.answer, [(one.title, one.text) for one in answer.citations]) == ("Valle Alto", [("Ana Ruiz", RUIZ["text"])])
+    assert (answer.answer, [(citation.title, citation.text) for citation in answer.citations]) == ("Valle Alto", [("Ana Ruiz", RUIZ["text"])])
     facts = said(model)
     assert "was built by Ana Ruiz in 1902" in facts["Stone Pier"]
     assert len(facts["Stone Pier"]) == 2, "what is said twice stands once, and pairs are left out where there are propositions"

@@ -84,7 +84,7 @@ def test_nodes_of_other_people_are_named_and_left_alone(corpus: Memory) -> None:
     corpus.cypher("CREATE (:Document {title: 'mine'}), (:Entity {name: 'theirs'})", write=True)
     try:
         findings = {finding.check: finding for finding in corpus.doctor(mend=True)}
-        assert "1 Document, 1 Entity" in findings["other nodes"].found
+        assert "1 Document, 1 Entity" in findings["other nodes"].result
         assert findings["graph"].ok
         assert corpus.documents().total == corpus.status().nodes["Document"]
         assert "mine" not in [document.title for document in corpus.documents().documents]

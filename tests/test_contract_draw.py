@@ -52,7 +52,7 @@ def test_a_picture_only_reads(corpus: Memory) -> None:
 def test_a_whole_memory_is_more_than_a_picture_holds(corpus: Memory) -> None:
     picture = corpus.draw("MATCH way = ()-[]->() RETURN way")
     assert NODES / 2 < len(picture.nodes) <= NODES  # entities of a name are one
-    assert "the first are drawn, as a picture has room for 300" in picture.notes[0]
+    assert "the first are drawn, as a picture holds 300" in picture.notes[0]
 
 
 def test_an_answer_is_drawn_with_passages_that_it_does_not_bring(corpus: Memory) -> None:

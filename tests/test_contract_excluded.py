@@ -17,7 +17,7 @@ OF_ALL = [name for name, strategy in strategies().items() if "llm" not in strate
 def test_nothing_comes_from_an_excluded_passage(embedded_sample: Memory, strategy: str) -> None:
     question = samples.QUESTION
     plan = samples.PLAN if strategies()[strategy].follows_plan else None
-    options = {"strategy": strategy, "k": 3, "keep": False, "past": False, "plan": plan}
+    options = {"strategy": strategy, "k": 3, "keep": False, "question_cache": False, "plan": plan}
     before = embedded_sample.ask(question, **options)
     excluded = tuple(passage.id for passage in before.passages[:2])
     after = embedded_sample.ask(question, excluded=excluded, **options)
@@ -29,7 +29,7 @@ def test_nothing_comes_from_an_excluded_passage(embedded_sample: Memory, strateg
 
 
 def test_what_was_shown_is_searched_and_not_returned_again(embedded_sample: Memory) -> None:
-    options = {"k": 3, "keep": False, "past": False, "llm": False}
+    options = {"k": 3, "keep": False, "question_cache": False, "llm": False}
     usual = embedded_sample.ask(samples.QUESTION, **options)
     again = embedded_sample.ask(samples.QUESTION, shown=tuple(passage.id for passage in usual.passages[:2]), **options)
     assert again.passages == usual.passages[2:]

@@ -136,8 +136,8 @@ def test_no_memory_answers_from_questions_of_another(memories: list[Memory], tmp
         memory.load(*samples.write(tmp_path))
     default, letters = memories[:2]
     letters.confirm(letters.ask(question).id)
-    assert letters.ask(question).past is not None
-    assert default.ask(question).past is None
+    assert letters.ask(question).cached is not None
+    assert default.ask(question).cached is None
     assert [len(memory.history().questions) for memory in memories] == [1, 2, 0]
 
 

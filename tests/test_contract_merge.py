@@ -32,7 +32,7 @@ def test_a_dry_run_changes_nothing_and_says_what_would_be(world: Memory) -> None
     before, stamp = dump(world), version(world)
     found = world.merge(dry_run=True)
     assert (named(found), found.run, version(world)) == (merge_world.GROUPS, None, stamp)
-    assert {frozenset(one.names) for one in found.suspicious} >= {frozenset(("Stone Pier", "Stone-Pier"))}
+    assert {frozenset(pair.names) for pair in found.suspicious} >= {frozenset(("Stone Pier", "Stone-Pier"))}
     assert differences(dump(world), before) == []
 
 
@@ -67,12 +67,12 @@ def test_strategies_find_what_stands_under_the_other_name(world: Memory) -> None
     """The writer of the office is born in a passage that spells him otherwise."""
 
     def first(question: str, strategy: str, memory: Memory = world) -> list[str]:
-        return [one.title for one in memory.ask(question, strategy=strategy, k=3, keep=False).passages]
+        return [passage.title for passage in memory.ask(question, strategy=strategy, k=3, keep=False).passages]
 
     def named_pairs() -> set[str]:
         found = world.ask("Who is J. R. R. Halloran?", strategy="ricr", plan=["Who is J. R. R. Halloran?"], trace=True, keep=False)
         assert found.trace is not None
-        return {one.qa.question for hop in found.trace.asked for one in hop.candidates if "name" in one.via}
+        return {candidate.qa.question for hop in found.trace.hops for candidate in hop.candidates if "name" in candidate.via}
 
     other = Memory(world._connection, world._settings)  # as another process of a server would be, its caches filled
     question = "Who is J. R. R. Halloran?"
@@ -88,8 +88,8 @@ def test_strategies_find_what_stands_under_the_other_name(world: Memory) -> None
     chains = world.ask("Where was the founder of the World Tide Office born?", strategy="ricr", plan=CHAIN, llm=False, keep=False).chains
     assert [hop.answer for hop in chains[0].hops] == ["J. R. R. Halloran", "Vellmouth"]
     names = world._context(AskOptions()).reader.claims([row[0] for row in rows(world, "MATCH (p:Passage) RETURN p.id")])
-    assert {"jrr halloran"} <= {about for one in names for about in one.about}
-    assert "j. r. r. halloran" not in {about for one in names for about in one.about}
+    assert {"jrr halloran"} <= {about for name in names for about in name.about}
+    assert "j. r. r. halloran" not in {about for name in names for about in name.about}
     world.unmerge("all")
     assert "Where was JRR Halloran born?" not in named_pairs()
 

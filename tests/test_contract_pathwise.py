@@ -29,7 +29,7 @@ def steps(answer: Answer) -> dict[str, list[str]]:
     assert answer.trace is not None
     found: dict[str, list[str]] = {}
     for step in answer.trace.steps:
-        found.setdefault(step.agent, []).append(step.found)
+        found.setdefault(step.agent, []).append(step.outcome)
     return found
 
 
@@ -92,7 +92,7 @@ def test_every_strategy_says_what_contradicts_its_answer_and_is_less_sure(fresh_
         with Memory.open(settings=fresh_settings) as memory:
             memory.forget(everything=True)
             memory.load(tmp_path / "said.jsonl")
-            answer = memory.ask("Who was the mayor of Norley?", past=False)
+            answer = memory.ask("Who was the mayor of Norley?", question_cache=False)
             sure.append((len(answer.conflicts), answer.confidence or 0.0))
     assert [conflicts for conflicts, _ in sure] == [1, 0]
     assert sure[0][1] == pytest.approx(sure[1][1] / 2, abs=0.1)

@@ -135,9 +135,9 @@ def test_a_question_builds_what_is_missing_and_shows_its_runs(sample: Memory, tm
     assert answer.strategy == "pruned"
     assert answer.passages[0].title == "Stone Pier"
     assert answer.trace is not None
-    scores = [one.score for one in answer.trace.runs]
+    scores = [run.score for run in answer.trace.runs]
     assert scores == sorted(scores, reverse=True)
-    found = [(one.channel, edge) for one in answer.trace.runs for edge in one.edges]
+    found = [(run.channel, edge) for run in answer.trace.runs for edge in run.edges]
     ((channel, edge),) = [one for one in found if one[1].relation == "built" and one[1].object == "Stone Pier"]
     assert (channel, edge.subject, edge.passage) == ("facts", "Ana Ruiz", answer.passages[0].id)
     assert rows(mine, "MATCH (n {id: $id})-[:IN]->(p) RETURN p.id AS id", id=edge.statement) == [(edge.passage,)]
@@ -226,10 +226,10 @@ def test_what_an_answer_cited_is_a_channel_unless_it_was_rejected(sample: Memory
         usual = STRATEGIES["pruned"]
         answer = sample.ask(samples.QUESTION, strategy=usual, trace=True, keep=False, **options)
         assert answer.trace is not None
-        return {edge.passage for one in answer.trace.runs if one.channel == channel for edge in one.edges}
+        return {edge.passage for run in answer.trace.runs if run.channel == channel for edge in run.edges}
 
-    assert of("answers") == {one.passage for one in first.citations}
-    assert of("answers", past=False) == set()
+    assert of("answers") == {citation.passage for citation in first.citations}
+    assert of("answers", question_cache=False) == set()
     sample.reject(first.id)
     assert of("answers") == set()
 

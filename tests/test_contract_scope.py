@@ -108,7 +108,7 @@ def test_an_earlier_answer_is_not_given_within_a_scope(both: tuple[Memory, Path,
     memory, _, outside = both
     answer = memory.ask("Who built the Stone Pier?", inside=(str(outside),))
     assert answer.id is not None
-    assert memory.ask("Who built the Stone Pier?").past is None
+    assert memory.ask("Who built the Stone Pier?").cached is None
 
 
 @pytest.mark.parametrize("text", ["author", "= Grau", "author ~ x", ""])

@@ -65,12 +65,12 @@ def test_a_strategy_that_does_not_answer_has_no_figures_of_answers(four):
 
 
 def test_differences_are_of_the_second_and_paired(four):
-    (recall,) = [one for one in four.differences if one["metric"] == "recall@2"]
+    (recall,) = [difference for difference in four.differences if difference["metric"] == "recall@2"]
     assert (recall["first"], recall["second"], recall["n"]) == ("ricr", "dense", 3)
     assert (recall["mean"], recall["above"], recall["below"], recall["equal"]) == (pytest.approx((0 - 1 + 0) / 3), 0, 1, 2)
     names = ["linked", "dense", "ricr", "bm25", "auto"]
     five = evaluate(FakeMemory(lambda question, strategy: [1, 3]), FOUR, names)
-    assert {(one["first"], one["second"]) for one in five.differences} == {("linked", name) for name in names[1:]}
+    assert {(difference["first"], difference["second"]) for difference in five.differences} == {("linked", name) for name in names[1:]}
 
 
 def test_results_come_back_from_their_file(four, tmp_path):
@@ -88,7 +88,7 @@ def test_results_come_back_from_their_file(four, tmp_path):
 def test_two_evaluations_compared(four):
     better = evaluate(FakeMemory(lambda question, strategy: [1, 2] if question == "a?" else [7], SAID), FOUR, ["ricr"], k=5)
     done = compare(four, better)
-    by_metric = {one["metric"]: one for one in done.differences}
+    by_metric = {difference["metric"]: difference for difference in done.differences}
     assert (done.questions, done.only_first, done.only_second) == (4, 0, 0)
     assert done.settings == {"k": [10, 5]}
     assert "recall@10" not in by_metric  # of which one knows nothing

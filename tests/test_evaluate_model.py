@@ -31,8 +31,8 @@ class Memory(FakeMemory):
         super().__init__(None, settings=Settings(llm="m"))
         self.chat = chat
 
-    def ask(self, question, *, strategy, plan, k, answer, llm, keep, past, **others):
-        options = AskOptions(strategy=strategy, plan=plan, k=k, answer=answer, past=past, **others)
+    def ask(self, question, *, strategy, plan, k, answer, llm, keep, question_cache, **others):
+        options = AskOptions(strategy=strategy, plan=plan, k=k, answer=answer, question_cache=question_cache, **others)
         chosen, planned = prepared(question, options)
         reader = SimpleNamespace(has_pairs=lambda: True, round_trips=1, claims=lambda passages: [])
         context = Context(reader, None, lambda: None, llm=QuestionModel(self.chat) if llm else None, options=options)
@@ -68,7 +68,7 @@ def took(found, name):
 def test_every_strategy_pays_for_its_plan_and_its_answer(said):
     found, calls = said(["ricr", "fusion"])
     assert calls == 6  # of twelve replies, as both strategies ask for the same
-    assert [one["em"] for one in found.strategies.values()] == [1, 1]
+    assert [strategy["em"] for strategy in found.strategies.values()] == [1, 1]
     assert took(found, "ricr") == took(found, "fusion")
     assert all(tokens["in"] > tokens["prompt"] > 0 < dollars for tokens, dollars in took(found, "ricr"))
     rows = [row for question in found.questions for row in question["strategies"].values()]

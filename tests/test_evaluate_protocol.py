@@ -32,11 +32,11 @@ def _quick(monkeypatch):
 class Memory(FakeMemory):
     """Keeps the options that it was asked with."""
 
-    def ask(self, question, *, past=False, **options):
+    def ask(self, question, *, question_cache=False, **options):
         others = {name: options.pop(name) for name in ("evidence", "must_answer", "trace", "excluded") if name in options}
         strategy = options.pop("strategy")
-        answer = super().ask(question, past=False, strategy=strategies().get(strategy, strategy) if isinstance(strategy, str) else strategy, **options)
-        next(call for call in reversed(self.calls) if call["question"] == question).update(others, past=past)
+        answer = super().ask(question, question_cache=False, strategy=strategies().get(strategy, strategy) if isinstance(strategy, str) else strategy, **options)
+        next(call for call in reversed(self.calls) if call["question"] == question).update(others, question_cache=question_cache)
         return answer
 
 
@@ -59,7 +59,7 @@ def test_questions_of_a_conversation_are_asked_in_order_and_kept():
     memory = Memory(nothing, settings=MODEL)
     evaluate(memory, asked, ["auto"], in_order=True, at_once=4)
     calls = [call for call in memory.calls if call["answer"]]
-    assert all(call["keep"] and call["past"] for call in calls)
+    assert all(call["keep"] and call["question_cache"] for call in calls)
     for talk in "xy":
         assert [call["question"] for call in calls if call["question"][0] == talk] == [f"{talk}{n}?" for n in range(3)]
     with pytest.raises(InputError, match="by one strategy"):

@@ -64,8 +64,8 @@ def test_it_searches_by_each_sentence_until_it_has_the_answer(ask: Any) -> None:
     script = Script(FIRST, LAST)
     answer, server = ask(script)
     steps = answer.trace.steps
-    assert [(step.stage, step.asked) for step in steps if step.stage == "search"] == [("search", ASKED), ("search", FIRST)]
-    assert [step.found for step in steps if step.stage == "ircot"] == [FIRST, LAST]
+    assert [(step.stage, step.task) for step in steps if step.stage == "search"] == [("search", ASKED), ("search", FIRST)]
+    assert [step.outcome for step in steps if step.stage == "ircot"] == [FIRST, LAST]
     assert [shown.endswith(f"So far: {said}") for shown, said in zip(script.shown, ["(nothing)", FIRST], strict=True)] == [True, True]
     assert server.count() == 3, "two sentences and the answer"
     assert (answer.answer, answer.answer_source, answer.strategy) == ("Ana Ruiz", "llm", "ircot")
@@ -118,7 +118,7 @@ def test_selected_passages_come_first_and_the_others_in_their_order(ask: Any) ->
     assert order(ask(chosen([]), strategy="select", plan=False, k=10)[0]) == usual
     [step] = answer.trace.steps
     assert step.stage == "select"
-    assert answer.passages[0].title in step.found
+    assert answer.passages[0].title in step.outcome
 
 
 def test_what_is_missing_is_searched_before_what_was_not_selected(ask: Any) -> None:
@@ -127,7 +127,7 @@ def test_what_is_missing_is_searched_before_what_was_not_selected(ask: Any) -> N
     answer = ask(chosen([4], "Where is Valle Alto?"), strategy="select", plan=False, k=10)[0]
     expected = dict.fromkeys([usual[3], *wanted, *usual])
     assert order(answer) == list(expected)[:10]
-    assert [step.asked for step in answer.trace.steps if step.stage == "search"] == ["Where is Valle Alto?"]
+    assert [step.task for step in answer.trace.steps if step.stage == "search"] == ["Where is Valle Alto?"]
 
 
 @pytest.mark.parametrize("reply", [chosen([99]), chosen("1"), chosen([1], None)])

@@ -71,4 +71,4 @@ def test_agents_end_whatever_it_writes(settings: Settings, sample_folder: Path, 
         assert answer.trace is not None
         assert answer.trace.steps
         held = {row["id"] for row in memory.cypher("MATCH (p:Passage) RETURN p.id AS id").rows}
-        assert {one.passage for one in answer.citations} | {one.id for one in answer.passages} <= held
+        assert {citation.passage for citation in answer.citations} | {passage.id for passage in answer.passages} <= held

@@ -149,7 +149,7 @@ def test_an_answer_leads_to_the_next_question(ask: Any) -> None:
     assert answer.plan_source == "llm"
     assert {Path(passage.source).name for passage in answer.passages[:2]} == {"pier.txt", "bell.txt"}
     assert [step.tokens["in"] > 0 for step in steps(answer, "answer")] == [True] * 2
-    assert steps(answer, "selection")[0].found.startswith("deep chain")
+    assert steps(answer, "selection")[0].outcome.startswith("deep chain")
 
 
 def test_sides_of_a_comparison_are_paths_and_the_answer_may_judge(ask: Any) -> None:
@@ -157,7 +157,7 @@ def test_sides_of_a_comparison_are_paths_and_the_answer_may_judge(ask: Any) -> N
     answer = ask(script, OLDER)
     assert answer.answer == "the builder of the Norley Pier"
     assert script.counted() == {"pathwise_intent": 1, "answer": 5}
-    assert steps(answer, "selection")[0].found.startswith("comparative matrix")
+    assert steps(answer, "selection")[0].outcome.startswith("comparative matrix")
     assert {step.agent for step in steps(answer, "answer")} == {f"path {n}" for n in range(1, 5)}
 
 
@@ -169,7 +169,7 @@ def test_a_simple_question_is_plain_retrieval(ask: Any) -> None:
     assert answer.answer == "Ann Bell"
     assert script.counted() == {"pathwise_intent": 1, "answer": 1}
     assert answer.plan is None
-    assert steps(answer, "selection")[0].found.startswith("dense precision")
+    assert steps(answer, "selection")[0].outcome.startswith("dense precision")
 
 
 def test_a_gap_becomes_a_new_sub_problem(ask: Any) -> None:
@@ -177,8 +177,8 @@ def test_a_gap_becomes_a_new_sub_problem(ask: Any) -> None:
     script = Script([{"id": 1, "question": first, "retrieve": True}, TWO[1]], pathwise_gaps={"questions": ["In which town was Ann Bell born?", first]})
     answer = ask(script)
     assert answer.answer == "Sandwick"
-    assert [step.found for step in steps(answer, "pathwise_gaps")] == ["In which town was Ann Bell born?"], "what was asked is not asked again"
-    assert [step.found for step in steps(answer, "answer") if step.asked == "In which town was Ann Bell born?"] == ["Sandwick"]
+    assert [step.outcome for step in steps(answer, "pathwise_gaps")] == ["In which town was Ann Bell born?"], "what was asked is not asked again"
+    assert [step.outcome for step in steps(answer, "answer") if step.task == "In which town was Ann Bell born?"] == ["Sandwick"]
     assert "(nothing found)" in script.of("pathwise_gaps")[0]
 
 
@@ -216,7 +216,7 @@ def test_what_is_selected_for_a_sub_problem_is_what_runs(ask: Any) -> None:
 def test_the_cells_of_a_comparison_are_what_is_searched_for(ask: Any) -> None:
     intent = {**SIDES, "sides": ["Norley Pier", "Sand Bridge"], "attributes": ["builder", "year"]}
     answer = ask(Script([{"id": 1, "question": "Which is older, the Norley Pier or the Sand Bridge?", "retrieve": True}], intent), "Which is older, the Norley Pier or the Sand Bridge?")
-    asked = {step.asked for step in answer.trace.steps if step.agent.startswith("path") and step.stage != "answer"}
+    asked = {step.task for step in answer.trace.steps if step.agent.startswith("path") and step.stage != "answer"}
     assert asked == {f"What is the {name} of {side}?" for name in ("builder", "year") for side in ("Norley Pier", "Sand Bridge")}
 
 
@@ -300,7 +300,7 @@ def test_documents_that_give_orders_change_no_plan_no_query_and_no_citation(ask:
         before, _, rest = shown.partition("<<<evidence")
         _, _, after = rest.rpartition("evidence ")
         assert "Mallory" not in before + after
-    searched = [step.asked for step in answer.trace.steps if step.agent.startswith("path")]
+    searched = [step.task for step in answer.trace.steps if step.agent.startswith("path")]
     assert searched
     assert not any("Mallory" in asked for asked in searched)
     assert cited(answer) == {"bell.txt"}

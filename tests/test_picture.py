@@ -34,11 +34,11 @@ from gsw_graph.text.dates import is_distinctive
 
 def drawn(answer, *others):
     """Its picture, where the memory holds these passages too."""
-    return of_answer(answer, lambda ids: [one for one in others if one.id in ids])
+    return of_answer(answer, lambda ids: [other for other in others if other.id in ids])
 
 
 def arrows(picture):
-    return {(picture.nodes[one.source].caption, picture.nodes[one.target].caption): one for one in picture.edges.values()}
+    return {(picture.nodes[edge.source].caption, picture.nodes[edge.target].caption): edge for edge in picture.edges.values()}
 
 
 def data_of(html):

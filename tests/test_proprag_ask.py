@@ -41,7 +41,7 @@ def test_chains_of_fusion_know_the_walk(sample: Memory, embedded_sample: Memory)
     assert answer.strategy == "fusion"
     assert answer.chains
     assert answer.trace is not None
-    assert any("walk" in candidate.via for asked in answer.trace.asked for candidate in asked.candidates)
+    assert any("walk" in candidate.via for hop in answer.trace.hops for candidate in hop.candidates)
     chains, expected_chains = ([(round(c.score, 3), [h.answer for h in c.hops]) for c in one.chains] for one in (answer, expected))
     assert chains == expected_chains
 

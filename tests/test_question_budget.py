@@ -150,7 +150,7 @@ def test_the_answer_comes_from_what_there_is(memory: Memory, model: ModelServer)
     assert none.passages
     assert str(none.note).startswith("m gave no answer: the budget of 50 tokens is used up: 0 tokens spent")
     plain = memory.ask(ASKED, budget="1600tok", keep=False)
-    assert (model.count(stage="plan"), plain.plan_source, plain.answer) == (0, None, "Ana Ruiz"), "a plan would leave no room for the answer"
+    assert (model.count(stage="plan"), plain.plan_source, plain.answer) == (0, None, "Ana Ruiz"), "a plan would leave no tokens for the answer"
     planned = memory.ask(ASKED, budget="3ktok", keep=False)
     assert (model.count(stage="plan"), planned.plan_source, planned.answer) == (1, "llm", "Ana Ruiz")
     took = planned.tokens["in"] + planned.tokens["out"]

@@ -116,7 +116,7 @@ def test_the_reader_is_told_of_a_search_that_hardly_fits() -> None:
 def test_the_reader_of_panini_thinks_first() -> None:
     chat = ScriptedChat("Thought: Ana Ruiz built it [1] and was born there [2].\nAnswer: Port Ellery\nSources: 1, 2")
     said = from_items(ASKED, EVIDENCE, chat, task="answer_panini")
-    assert (said.answer, [one.passage for one in said.citations]) == ("Port Ellery", ["passage of a", "passage of b"])
+    assert (said.answer, [citation.passage for citation in said.citations]) == ("Port Ellery", ["passage of a", "passage of b"])
     assert chat.requests[0].messages[0]["content"] == prompt("answer_panini")
 
 

@@ -10,7 +10,7 @@ from chain_fakes import Find, grown, pair, plan
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gsw_graph.ask.answer.evidence import ENOUGH, ROOM, Item, chains, flat, gather, listed, passages
+from gsw_graph.ask.answer.evidence import BUDGET, ENOUGH, Item, chains, flat, gather, listed, passages
 from gsw_graph.ask.retrieve.qa_chains import ScoredPair
 from gsw_graph.ask.strategy import Retrieved
 from gsw_graph.model.results import RankedPassage
@@ -117,10 +117,10 @@ def test_of_a_passage_too_long_its_beginning_is_read() -> None:
     items = gather(ASKED, Retrieved([passage("e", text), passage("f", "Short.")]))
     assert f"title e: {text}".startswith(items[0].text.removesuffix(" …"))
     assert items[0].text.endswith(" …")
-    assert ROOM * 0.9 < estimate(items[0].text) <= ROOM - 150, "all that the other need not have"
+    assert BUDGET * 0.9 < estimate(items[0].text) <= BUDGET - 150, "all that the other need not have"
     assert "Marrow Bridge" not in "".join(texts(items))
     assert items[1].text == "title f: Short."
-    assert sum(estimate(item.text) for item in items) <= ROOM
+    assert sum(estimate(item.text) for item in items) <= BUDGET
 
 
 # Size
@@ -131,8 +131,8 @@ def test_the_last_passages_are_shortened_and_not_the_first() -> None:
     items = gather("q", Retrieved([passage("e", long), passage("f", short), passage("g", long)]))
     sizes = [estimate(item.text) for item in items]
     assert items[1].text.endswith(short)
-    assert ROOM * 0.95 < sum(sizes) <= ROOM
-    assert sizes[0] == pytest.approx(ROOM - 2 * 150, rel=0.02)
+    assert BUDGET * 0.95 < sum(sizes) <= BUDGET
+    assert sizes[0] == pytest.approx(BUDGET - 2 * 150, rel=0.02)
     assert sizes[2] == pytest.approx(300 - sizes[1], rel=0.1)  # what the short one left
     assert items[0].text.endswith("words …")
 

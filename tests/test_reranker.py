@@ -160,18 +160,18 @@ def test_batch_is_halved_when_the_memory_is_full(folder: Path, monkeypatch: pyte
     import torch
 
     cross = CrossEncoderReranker(str(folder), "cpu")
-    real, sizes, room = cross.model.predict, [], 8
+    real, sizes, capacity = cross.model.predict, [], 8
 
     def predict(pairs: list[tuple[str, str]], batch_size: int, **options: Any) -> Any:
         sizes.append(batch_size)
-        if batch_size > room:
+        if batch_size > capacity:
             raise torch.OutOfMemoryError("full")
         return real(pairs, batch_size=batch_size, **options)
 
     monkeypatch.setattr(cross.model, "predict", predict)
     assert cross.score(PAIRS).shape == (len(PAIRS),)
     assert sizes == [32, 16, 8]
-    room = 0
+    capacity = 0
     with pytest.raises(ModelError, match="GSWGRAPH_DEVICE=cpu"):
         cross.score(PAIRS)
 

@@ -83,7 +83,7 @@ Assignment = tuple[tuple[int, str, str], ...]
 def everything(plan: Plan, step: int, world: World, score: str) -> dict[Assignment, float]:
     """Every way to answer a step with all that it needs, and its score."""
     steps = sorted({*plan.ancestors(step), step})
-    sinks = {one.id for one in plan.sinks}
+    sinks = {sink.id for sink in plan.sinks}
     ways: list[dict[int, tuple[str, str, float]]] = [{}]
     for number in steps:  # no plan above refers forward
         longer = []

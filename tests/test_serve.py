@@ -38,7 +38,7 @@ def test_routes_give_what_the_memory_says(server: Served, corpus: Memory) -> Non
     corpus.forget("upload:a.md")
     asked = server.ask(ASKED, trace=True)
     assert rebuild(Answer, asked).to_dict() == asked
-    assert [one["id"] for one in asked["passages"]] == [one.id for one in corpus.ask(ASKED, keep=False)]
+    assert [passage["id"] for passage in asked["passages"]] == [one.id for one in corpus.ask(ASKED, keep=False)]
     assert get(f"questions/{asked['id'][:12]}")["question"] == ASKED
     for kind, path, said in (
         (Status, "status", corpus.status()),
@@ -66,7 +66,7 @@ def test_routes_give_what_the_memory_says(server: Served, corpus: Memory) -> Non
     page = server.client.post("/api/draw", json={"answer": asked}, headers={"Accept": "text/html"})
     assert page.text == corpus.draw(rebuild(Answer, asked)).html()
     found = server.client.post("/api/search", json={"question": ASKED, "k": 2}).json()
-    assert [one["id"] for one in found["passages"]] == [one["id"] for one in asked["passages"][:2]]
+    assert [passage["id"] for passage in found["passages"]] == [passage["id"] for passage in asked["passages"][:2]]
 
 
 def test_an_agent_retrieves_as_search_r1_does(server: Served, corpus: Memory) -> None:

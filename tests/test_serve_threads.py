@@ -74,7 +74,7 @@ def test_32_threads_ask_load_and_forget(corpus: Memory) -> None:
 
     at_once(32, ask, load, ask, forget)
     kept = {f"upload:{number}.md" for number in range(1, 64, 4)}
-    assert {one.source for one in corpus.documents("upload:").documents} == kept | {"upload:seen.md"}
+    assert {document.source for document in corpus.documents("upload:").documents} == kept | {"upload:seen.md"}
     assert [one for one in corpus.doctor(deep=True) if not one.ok and one.check not in ("cpu", "memory")] == []
     corpus.forget(*kept)
     assert same(corpus.ask(QUESTIONS[0], keep=False)) == before

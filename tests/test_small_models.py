@@ -75,7 +75,7 @@ def test_doctor_says_what_a_server_says(fake_embedder: None, tmp_path: Path) -> 
         with Memory.open(settings=replace(server.settings(tmp_path / "cache"), memory=str(tmp_path / "memory"))) as memory:
             (finding,) = [one for one in memory.doctor() if one.check == "language_model"]
         assert not finding.ok
-        assert "refused the key" in finding.found
+        assert "refused the key" in finding.result
 
 
 def test_doctor_without_a_model_asks_none(fake_embedder: None, tmp_path: Path) -> None:

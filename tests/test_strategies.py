@@ -133,11 +133,11 @@ def test_they_give_what_they_say(sample: Memory, name: str) -> None:
     assert all((answer.trace is None) == (name in ("dense", "bm25")) for answer in found), "where there is something to tell"
 
 
-@pytest.mark.parametrize("name", [one.name for one in STRATEGIES.values() if one.steady])
+@pytest.mark.parametrize("name", [strategy.name for strategy in STRATEGIES.values() if strategy.steady])
 def test_more_passages_change_none_of_the_first(sample: Memory, name: str) -> None:
     """So a reader can be shown what stands below them."""
     few, many = (sample.ask(samples.QUESTION, strategy=name, k=k, answer=False, llm=False, keep=False) for k in (2, 6))
-    assert [one.id for one in few.passages] == [one.id for one in many.passages[:2]]
+    assert [passage.id for passage in few.passages] == [passage.id for passage in many.passages[:2]]
 
 
 def test_a_reader_sees_passages_below_those_that_were_asked_for(sample_folder: Path, tmp_path: Path) -> None:
@@ -188,7 +188,7 @@ def test_scores_are_fitted_anew_to_the_models_of_a_memory(sample: Memory, tmp_pa
 
 def recorded(recipe: Any, seen: set[str], path: str = "") -> Any:
     """The same recipe, which notes in `seen` what of it is read, of records within it too; to be compared or kept by is no reading."""
-    values = {one.name: getattr(recipe, one.name) for one in fields(recipe)}
+    values = {field.name: getattr(recipe, field.name) for field in fields(recipe)}
     values = {name: recorded(value, seen, f"{path}{name}.") if is_dataclass(value) else value for name, value in values.items()}
 
     def read(self: Any, name: str) -> Any:

@@ -1,4 +1,4 @@
-"""An answer for people: what is said and how sure that is, what it stands on, the passages best first, and how they were found."""
+"""An answer for people: what is said and how sure that is, what it is based on, the passages best first, and how they were found."""
 
 from __future__ import annotations
 
@@ -69,17 +69,17 @@ def print_answer(
         click.echo(f"Note: {one_line(answer.note)}\n")
     if not is_printed:
         _print_first_line(screen, answer, is_printed)
-    _print_past(answer)
+    _print_cached(answer)
     for number, citation in enumerate(answer.citations, 1):
         _print_citation(screen, number, citation)
     if answer.citations:
         click.echo()
     for line in conflict_lines(answer):
         click.echo(f"{line}\n")
-    if trace is not None and trace.asked:
+    if trace is not None and trace.hops:
         if answer.plan_source == "llm" and answer.plan:
             _print_plan(answer.plan)
-        _print_way(trace.asked)
+        _print_way(trace.hops)
         click.echo()
     if trace is not None and trace.steps:
         _print_steps(screen, answer)
@@ -116,8 +116,8 @@ def _print_timings(answer: Answer, strategy: str) -> None:
         tokens = ", ".join(
             f"{answer.tokens.get(name, 0):,} {name}" for name in ("in", "out", "evidence", "prompt")
         )
-        asked = f"; {calls(answer.calls, answer.failed_calls)}" if answer.failed_calls else ""
-        click.echo(f"Tokens: {tokens}{asked}; {one_line(model)}, {money(answer.dollars)}")
+        failures = f"; {calls(answer.calls, answer.failed_calls)}" if answer.failed_calls else ""
+        click.echo(f"Tokens: {tokens}{failures}; {one_line(model)}, {money(answer.dollars)}")
 
 
 def _print_first_line(screen: Console, answer: Answer, is_printed: bool) -> None:
@@ -136,13 +136,13 @@ def _print_first_line(screen: Console, answer: Answer, is_printed: bool) -> None
         click.echo(f"{answer_line(answer)} What they found:\n")
 
 
-def _print_past(answer: Answer) -> None:
+def _print_cached(answer: Answer) -> None:
     """Print which earlier question an answer comes from, and what of it was used."""
-    if (past := answer.past) is not None:
-        use = USED[past.used].format(when=moment(past.asked_at))
-        verdict = "confirmed" if past.confirmed else "not confirmed"
-        pair = f"{one_line(past.question)} -> {one_line(past.answer)}"
-        click.echo(f"{use} ({verdict}): {pair}  [{past.id[:ID]}]\n")
+    if (cached := answer.cached) is not None:
+        use = USED[cached.used].format(when=moment(cached.asked_at))
+        verdict = "confirmed" if cached.confirmed else "not confirmed"
+        pair = f"{one_line(cached.question)} -> {one_line(cached.answer)}"
+        click.echo(f"{use} ({verdict}): {pair}  [{cached.id[:ID]}]\n")
 
 
 def _print_citation(screen: Console, number: int, citation: Citation) -> None:
@@ -179,7 +179,7 @@ def _print_walk(trace: Trace, walked: str, passages: Iterable[RankedPassage]) ->
     click.echo(f"Walked: {one_line(walked)}, {counted(trace.passages_walked, 'passage')}")
     if trace.specificity is not None:
         click.echo(
-            f"The names tell passages apart by {trace.specificity:.2f}: so much weighs the walk in the order, "
+            f"The names distinguish passages by {trace.specificity:.2f}: so much weighs the walk in the order, "
             f"and words and vectors {1 - trace.specificity:.2f}"
         )
     if trace.bridges:
@@ -236,9 +236,9 @@ def _print_plan(plan: Sequence[Mapping[str, Any]]) -> None:
     click.echo(f"  --plan {shlex.quote(json.dumps(plan, ensure_ascii=False))}")
 
 
-def _print_way(asked: Iterable[HopTrace]) -> None:
+def _print_way(hops: Iterable[HopTrace]) -> None:
     """Print hop by hop what was asked, and how many of the candidates were kept."""
-    for hop in asked:
+    for hop in hops:
         kept = [candidate for candidate in hop.candidates if candidate.fate == "kept"]
         best = f", the best: {_short(', '.join(kept[0].qa.answers))}" if kept and kept[0].qa.answers else ""
         instead = "; nothing was found, so the whole question was asked" if hop.fallback else ""
@@ -270,21 +270,21 @@ def _print_steps(screen: Console, answer: Answer) -> None:
         own = [step for step in steps if step.agent == agent]
         screen.print(Text(f"  {one_line(agent)}  ({_sum(own)})", "bold"), soft_wrap=True)
         for step in own:
-            outcome = f"failed: {step.failed}" if step.failed is not None else step.found
+            outcome = f"failed: {step.failed}" if step.failed is not None else step.outcome
             costs = [
                 *step.statements,
                 *([_tokens(step.tokens)] if step.tokens else []),
                 duration(step.seconds),
             ]
-            for line in filter(None, (f"{step.stage}: {step.asked}", outcome, "; ".join(costs))):
+            for line in filter(None, (f"{step.stage}: {step.task}", outcome, "; ".join(costs))):
                 click.echo(f"    {cut(one_line(line), _LONG)}")
     click.echo()
 
 
 def _sum(steps: list[AgentStep]) -> str:
     tokens = {name: sum(step.tokens.get(name, 0) for step in steps) for name in ("in", "out")}
-    asked = sum(1 for step in steps if step.tokens)
-    calls = f", {counted(asked, 'call')}, {_tokens(tokens)}" if asked else ""
+    requests = sum(1 for step in steps if step.tokens)
+    calls = f", {counted(requests, 'call')}, {_tokens(tokens)}" if requests else ""
     return f"{counted(len(steps), 'step')}{calls}"
 
 

@@ -46,10 +46,10 @@ def print_result(result: ResultT, as_json: bool, printer: Callable[[ResultT], ob
         printer(result)
 
 
-def print_more(items: Sized, shown: int, what: str = "", *, indent: str = "", err: bool = False) -> None:
+def print_more(items: Sized, shown: int, noun: str = "", *, indent: str = "", err: bool = False) -> None:
     """Print how many items were not shown, if any."""
     if (more := len(items) - shown) > 0:
-        number = counted(more, what) if what else f"{more:,}"
+        number = counted(more, noun) if noun else f"{more:,}"
         click.echo(f"{indent}... and {number} more; --json lists all", err=err)
 
 

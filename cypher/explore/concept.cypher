@@ -1,6 +1,6 @@
 // Everything about a name, over all documents: roles, question-answer pairs, facts, passages.
 // Of a name in more than 500 documents, 500 are looked at.
-// $concept: a name; without one, the name (no date, number or common word) that stands in most passages
+// $concept: a name; without one, the name (no date, number or common word) that occurs in most passages
 WITH null AS concept
 CALL (concept) {
   MATCH (c:Concept {id: toLower(concept)})

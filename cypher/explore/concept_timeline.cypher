@@ -1,6 +1,6 @@
 // The timeline of a name: the dates of its passages in order, with the words around them.
 // Of a name in more than 500 documents, 500 are looked at.
-// $concept: a name; without one, the name (no date, number or common word) that stands in most passages
+// $concept: a name; without one, the name (no date, number or common word) that occurs in most passages
 // $since: the first day, as 1880, 1880-05 or 1880-05-03
 // $until: the day before which dates begin
 WITH null AS concept, '0001' AS since, '9999' AS until

@@ -1,5 +1,5 @@
 // What questions took, by document: tokens and dollars, shared out among the passages of an answer.
-// What reading the documents took stands in the ledger (gswgraph ledger), not in the graph.
+// What reading the documents took is in the ledger (gswgraph ledger), not in the graph.
 MATCH (q:Question)-[:USED]->(p:Passage)
 WITH q, collect(p) AS used
 UNWIND used AS p

@@ -1,4 +1,4 @@
-// The names that stand in most passages, and in how many documents.
+// The names that occur in most passages, and in how many documents.
 // Without dates, numbers and common words.
 MATCH (c:Concept)
 WITH c ORDER BY c.passages DESC, c.id LIMIT 5000

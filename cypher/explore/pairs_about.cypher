@@ -1,6 +1,6 @@
 // What the memory says about a name: the question-answer pairs that ask about it, in any document.
 // Of a name in more than 500 documents, 500 are looked at.
-// $concept: a name; without one, the name (no date, number or common word) that stands in most passages
+// $concept: a name; without one, the name (no date, number or common word) that occurs in most passages
 WITH null AS concept
 CALL (concept) {
   MATCH (c:Concept {id: toLower(concept)})

@@ -1,5 +1,5 @@
 // Names that end in another name, and may be the same: "Maraud" and "Étienne Maraud".
-// Of the names that stand in several passages.
+// Of the names that occur in several passages.
 MATCH (c:Concept)
 WHERE c.passages > 1 AND c.id CONTAINS ' ' AND c.name <> toLower(c.name) AND NOT c.id CONTAINS ',' AND NOT c.id CONTAINS ' of '
 WITH c, split(c.id, ' ') AS words ORDER BY c.passages DESC, c.id LIMIT 5000

@@ -1,5 +1,5 @@
 // The names that one passage holds, with the roles they play in its document.
-// Browser draws them around it. A name refers to a concept, the same in every document: double-click one in Browser to see where else it stands.
+// Browser draws them around it. A name refers to a concept, the same in every document: double-click one in Browser to see where else it occurs.
 // $title: the title of the passage in any letters; without one, the passage loaded last
 WITH null AS title
 CALL (title) {

@@ -1,6 +1,6 @@
-// Facts that a single document asserts about names that stand in several passages.
+// Facts that a single document asserts about names that occur in several passages.
 // A fact is a question-answer pair; no other document joins its answer to the name. Of a name in more than 500 documents, 500 are looked at.
-// $concept: a name; without one, the names that stand in most passages
+// $concept: a name; without one, the names that occur in most passages
 // $names: how many of those
 WITH null AS concept, 50 AS names
 CALL (concept, names) {

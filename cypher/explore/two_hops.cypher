@@ -1,6 +1,6 @@
 // Chains of two pairs from a name: a pair about it, and a pair about what answers that.
 // Of a name in more than 500 documents, 500 are looked at.
-// $concept: a name; without one, the name (no date, number or common word) that stands in most passages
+// $concept: a name; without one, the name (no date, number or common word) that occurs in most passages
 // $common: a name in more passages than this joins nothing
 WITH null AS concept, 50 AS common
 CALL (concept) {

@@ -1,5 +1,5 @@
 // What people said of answers, the latest first, and how often each was used again.
-// Answers of which nothing was said stand here only where they were used for another question.
+// Answers without a verdict are shown only where they were used for another question.
 MATCH (q:Question)
 WHERE q.answer IS NOT NULL
 OPTIONAL MATCH (later:Question)-[:REUSED]->(q)

@@ -1,4 +1,4 @@
-// What an answer stands on, for Neo4j Browser: the question, the pairs of its best chain by hop, the names that they are about and answered by, and their passages.
+// What an answer is based on, for Neo4j Browser: the question, the pairs of its best chain by hop, the names that they are about and answered by, and their passages.
 // A name of two documents joins two hops through its concept. $question: its id. Dates, numbers, common words and names of more than 50 passages join nothing.
 // An answer without chains: its first eight passages, and the names through which walks go from one to another. Runs in Browser, once an `ask --browse`.
 MATCH (asked:Question {id: $question})

@@ -1,4 +1,4 @@
-// The passages in which drawn nodes stand, a row each. $entities, $pairs, $phrases, $propositions, $passages (each itself): ids; of an Entity at most $most passages. Runs once a `draw`.
+// The passages in which drawn nodes occur, a row each. $entities, $pairs, $phrases, $propositions, $passages (each itself): ids; of an Entity at most $most passages. Runs once a `draw`.
 UNWIND $entities AS id
 MATCH (n:Entity {id: id})
 CALL (n) {

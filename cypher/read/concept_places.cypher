@@ -1,4 +1,4 @@
-// In how many of some passages the entities of each concept stand, 0 of one that the passages name alone. $passages. Runs once a batch that is forgotten, before the deletion.
+// In how many of some passages the entities of each concept occur, 0 of one that the passages name alone. $passages. Runs once a batch that is forgotten, before the deletion.
 UNWIND $passages AS id
 MATCH (p:Passage {id: id})
 CALL (p) {

@@ -1,7 +1,7 @@
 // Passages with a date that lies within bounds, of those nearest to a question and those of its names.
 // $embedding; $keys: what may be names in the question; $bounds: {from_least, from_most, to_least, to_most} as ISO days, inclusive: of an interval's first day (from) and of
 // its last (to). "Before D": to_most the day before D; "after": from_least the day after; "between": from_least and to_most; "during": from_most its last day, to_least its
-// first. $near: passages of the vector index; $common: a name that stands in more passages (of the scope) than this brings none; $scope, $spread: as of `dense`.
+// first. $near: passages of the vector index; $common: a name that occurs in more passages (of the scope) than this brings none; $scope, $spread: as of `dense`.
 // Neo4j looks at as many nodes as it is asked for, and misses some of the nearest where these are few: so 50 more are asked for.
 // One row a passage, `first` the first day of its earliest such date. Runs once a search of `pathwise` in the order of time.
 CALL () {

@@ -1,4 +1,4 @@
-// Facts of a name, and the passages it stands in: what an agent reads that follows the name.
+// Facts of a name, and the passages it occurs in: what an agent reads that follows the name.
 // $key: the id of its concept; $embedding: of what the agent looks for; $scan: facts, and passages, of a very common name that are looked at; $most: rows of each, the nearest first; $scope: as of `dense`.
 // Columns as of `facts`; `fact` is null in the row of a passage itself. Runs once a round of an agent that follows a name.
 CALL () {

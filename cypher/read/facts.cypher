@@ -1,7 +1,7 @@
-// Facts that may answer a question of an agent: propositions and question-answer pairs, near it by their vectors, having its words or standing in passages that do, or about its names.
+// Facts that may answer a question of an agent: propositions and question-answer pairs, near it by their vectors, having its words or occurring in passages that do, or about its names.
 // $embedding; $propositions, $pairs: nearest of each vector index, 0 for none of the kind; $words: for the full-text indexes, joined by spaces, word characters only, may be empty;
 // $lexical: propositions, $worded: passages of these, 0 for none;
-// $keys: what may be names in the question; $common: a name that stands in more passages than this brings none; $most: rows, the nearest first;
+// $keys: what may be names in the question; $common: a name that occurs in more passages than this brings none; $most: rows, the nearest first;
 // $scope, $spread: as of `dense`.
 // Neo4j looks at as many nodes as it is asked for, and misses some of the nearest where these are few: so 50 more are asked for.
 // One row a fact with its passage: `answers` of pairs only, `lexical` the score of the full-text index, 0 for what came otherwise; `cosine` as the engine scales it. Runs once a round of an agent.

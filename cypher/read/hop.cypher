@@ -2,10 +2,10 @@
 // $questions: [{embedding, words, keys, passages}], words for the full-text index, keys what may be names in the question, passages ids whose pairs are wanted;
 // $pairs: nearest of the vector index;
 // $scope, $spread: as of `dense`;
-// $entities: names of the full-text index, equal ones of several documents being one; $common: a name that stands in more passages than this brings no pairs (the vectors find those
+// $entities: names of the full-text index, equal ones of several documents being one; $common: a name that occurs in more passages than this brings no pairs (the vectors find those
 // that matter), so that what a hop costs is bounded; with a scope, in more passages of it.
 // Neo4j looks at as many nodes as it is asked for, and misses some of the nearest where these are few: so 50 more are asked for.
-// One row: `asked` a map a question with the ids of its pairs by way; then each pair once, as lists side by side. Vectors are packed (store/rows.py).
+// One row: `candidates` a map a question with the ids of its pairs by way; then each pair once, as lists side by side. Vectors are packed (store/rows.py).
 UNWIND $questions AS question
 CALL (question) {
   CALL db.index.vector.queryNodes('qa_pair_embedding', toInteger(($pairs + 50) * $spread), question.embedding) YIELD node AS pair, score
@@ -39,7 +39,7 @@ CALL (question) {
   MATCH (:Passage {id: id})<-[:IN]-(pair:QAPair)
   RETURN collect(pair) AS walked
 }
-WITH collect({vector: [x IN near | x.id], words: [x IN worded | x.id], name: [x IN named | x.id], walk: [x IN walked | x.id]}) AS asked,
+WITH collect({vector: [x IN near | x.id], words: [x IN worded | x.id], name: [x IN named | x.id], walk: [x IN walked | x.id]}) AS candidates,
   collect(near + worded + named + walked) AS lists
 CALL (lists) {
   UNWIND lists AS pairs
@@ -54,4 +54,4 @@ CALL (lists) {
     collect(p.id) AS passages, collect(p.title) AS titles,
     collect(pair.vector) AS pair_vectors, collect(v.vector) AS phrase_vectors, collect(p.vector) AS passage_vectors
 }
-RETURN asked, ids, questions, answers, roles, passages, titles, pair_vectors, phrase_vectors, passage_vectors
+RETURN candidates, ids, questions, answers, roles, passages, titles, pair_vectors, phrase_vectors, passage_vectors

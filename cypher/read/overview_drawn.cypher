@@ -1,4 +1,4 @@
-// The names that bring most documents together, else any, each with a few of the passages they stand in: a first picture of a memory, in Neo4j Browser or in a file.
+// The names that bring most documents together, else any, each with a few of the passages they occur in: a first picture of a memory, in Neo4j Browser or in a file.
 // Dates and names of more than 50 passages are left out. Runs once a `browse`.
 MATCH (concept:Concept)<-[:REFERS_TO]-(name:Entity)
 WHERE concept.passages <= 50 AND name.from IS NULL

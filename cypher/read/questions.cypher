@@ -10,5 +10,5 @@ RETURN total, prompt_tokens AS all_prompt_tokens, completion_tokens AS all_compl
   q.id AS id, q.question AS question, q.answer AS answer, q.answer_source AS answer_source, q.abstained AS abstained, q.confidence AS confidence,
   q.strategy AS strategy, q.plan AS plan, q.model AS model, q.asked_at AS asked_at, q.seconds AS seconds,
   q.prompt_tokens AS prompt_tokens, q.completion_tokens AS completion_tokens, q.dollars AS dollars, q.verdict AS verdict, q.judged_at AS judged_at,
-  [(q)-[:REUSED]->(s:Question) | s.id][0] AS past
+  [(q)-[:REUSED]->(s:Question) | s.id][0] AS cached_from
 ORDER BY asked_at DESC

@@ -1,4 +1,4 @@
-// Edges of runs that stand on propositions. $rows: [{run, statement, number, position, subject, object}], subject and object ids of concepts.
+// Edges of runs that are based on propositions. $rows: [{run, statement, number, position, subject, object}], subject and object ids of concepts.
 // Result: how many it wrote, which must be all. Runs once a batch of runs that has some.
 UNWIND $rows AS row
 MATCH (r:Run {id: row.run})

@@ -1,7 +1,7 @@
 // New entities with their concepts and places. $rows: [{id, name, key, description, from, to, joins, places: [{passage: id, title: whether it is the title of the passage}],
 // passages: in how many of them no other spelling of the name was counted}].
 // Result: how many places it wrote, which must be all. Runs once a batch.
-// `joins`: false of a date, a number or a common word. A concept counts the passages it stands in, and shows the greatest of its names: "Beyoncé" before "Beyonce" before "BEYONCE", whatever came first.
+// `joins`: false of a date, a number or a common word. A concept counts the passages it occurs in, and shows the greatest of its names: "Beyoncé" before "Beyonce" before "BEYONCE", whatever came first.
 UNWIND $rows AS row
 MERGE (c:Concept {id: row.key})
 ON CREATE SET c.name = row.name, c.passages = row.passages

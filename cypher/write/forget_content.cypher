@@ -1,4 +1,4 @@
-// Deletes passages, and what stood in them and now stands in none: entities, verb phrases, question-answer pairs, propositions, runs. $passages.
+// Deletes passages, and what occurred in them and now occurs in none: entities, verb phrases, question-answer pairs, propositions, runs. $passages.
 UNWIND $passages AS id
 MATCH (p:Passage {id: id})
 OPTIONAL MATCH (p)<-[:IN|REMOVED_FROM]-(x)

@@ -1,4 +1,4 @@
-// Deletes what stands in some passages and nowhere else; the passages stay: entities, verb phrases, question-answer pairs, propositions, runs. $passages.
+// Deletes what occurs in some passages and nowhere else; the passages stay: entities, verb phrases, question-answer pairs, propositions, runs. $passages.
 UNWIND $passages AS id
 MATCH (p:Passage {id: id})
 OPTIONAL MATCH (p)<-[i:IN|REMOVED_FROM]-(x)

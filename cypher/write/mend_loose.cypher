@@ -1,4 +1,4 @@
-// Removes passages without a document, what stands in no passage, and runs that lost all their edges: these are built again. Runs for `doctor --mend`.
+// Removes passages without a document, what occurs in no passage, and runs that lost all their edges: these are built again. Runs for `doctor --mend`.
 MATCH (x)
 WHERE x.id IS NOT NULL AND ((x:Passage AND NOT EXISTS { (x)-[:PART_OF|SUPERSEDED_IN]->(:Document) })
   OR (x:Run AND x.edges > 0 AND NOT EXISTS { (x)-[:HOLDS]->() })

@@ -1,4 +1,4 @@
-// Which names stand in passages: the relationships that walks follow. $rows: [{key, name, joins, places: [{passage, title, weight, name}]}].
+// Which names occur in passages: the relationships that walks follow. $rows: [{key, name, joins, places: [{passage, title, weight, name}]}].
 // `joins`: false of a date, a number or a common word; `name` of a place: as written, where no entity of the document says so.
 // A concept shows the greatest of its names; one of small letters alone is a common word, which joins nothing. Entities count its passages.
 // Result: how many places it wrote, which must be all. Runs once a batch.

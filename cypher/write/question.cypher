@@ -1,5 +1,5 @@
 // A question that was asked, and what its answer used. $id; $properties: what is known of it; $pairs: [{id, hop, rank, score}]; $passages: [{id, rank, score, cited, quote}];
-// $past: the id of the earlier question that it was answered from, or null.
+// $cached_from: the id of the earlier question that it was answered from, or null.
 // `hop` counts from 1 in the best chain that holds the pair, `rank` is that chain's place, or the passage's. Runs once a question.
 CREATE (q:Question {id: $id})
 SET q += $properties
@@ -17,7 +17,7 @@ CALL (q) {
   RETURN count(*) AS passages
 }
 CALL (q) {
-  MATCH (s:Question {id: $past})
+  MATCH (s:Question {id: $cached_from})
   CREATE (q)-[:REUSED]->(s)
   RETURN count(*) AS reused
 }

@@ -54,15 +54,15 @@ def lead_to_pages(app: Sphinx, name: str, source: list[str]) -> None:  # noqa: A
 
 def examples(app: Sphinx, ctx: click.Context, lines: list[str]) -> None:  # noqa: ARG001 - the shape that sphinx-click asks for
     """What `--help` shows line by line is shown so: sphinx-click makes verse of it."""
-    made: list[str] = []
+    text: list[str] = []
     for line in lines:
         if line.startswith("|   "):
-            made += ([] if made and made[-1].startswith("   ") else ["", ".. code-block:: text", ""]) + [
+            text += ([] if text and text[-1].startswith("   ") else ["", ".. code-block:: text", ""]) + [
                 "   " + line[4:]
             ]
         else:
-            made.append(line.removeprefix("| "))
-    lines[:] = made
+            text.append(line.removeprefix("| "))
+    lines[:] = text
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

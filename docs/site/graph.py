@@ -45,7 +45,7 @@ def node_tables() -> str:
     """A part for each label: what it is, and its properties."""
     parts = []
     for label, cls in _CLASSES.items():
-        rows = [f"| `{name}` | {_type(one)} | {_keys(one)} |" for name, one in nodes.properties(cls).items()]
+        rows = [f"| `{name}` | {_type(field)} | {_keys(field)} |" for name, field in nodes.properties(cls).items()]
         parts.append(
             "\n".join(
                 [f"### {label}", "", _said(cls), "", "| property | type | |", "|---|---|---|", *rows, ""]
@@ -59,7 +59,7 @@ def relationship_table() -> str:
     rows = ["| from | type | to | properties | |", "|---|---|---|---|---|"]
     for (begin, kind, end), model in nodes.declared().items():
         names = (
-            ", ".join(f"`{name}` {_type(one)}" for name, one in nodes.properties(model).items())
+            ", ".join(f"`{name}` {_type(field)}" for name, field in nodes.properties(model).items())
             if model
             else ""
         )
@@ -71,8 +71,8 @@ def index_table() -> str:
     """Constraints and indexes, as the statements that make them say."""
     rows = ["| name | what for |", "|---|---|"]
     for index in nodes.indexes():
-        what = {"unique": "one node each", "range": "in order", "vector": "nearest by cosine", "text": "words (BM25)"}[index.kind]
-        rows.append(f"| `{index.name}` | {index.label}: {', '.join(index.properties)}, {what} |")
+        meaning = {"unique": "one node each", "range": "in order", "vector": "nearest by cosine", "text": "words (BM25)"}[index.kind]
+        rows.append(f"| `{index.name}` | {index.label}: {', '.join(index.properties)}, {meaning} |")
     return "\n".join(rows)
 
 
@@ -134,13 +134,13 @@ def _border(label: str, towards: str) -> tuple[float, float]:
     return x + dx * part, y + dy * part
 
 
-def _type(one: Property) -> str:
-    base = getattr(one, "base_property", None)
-    return f"list of {_type(base)}s" if base is not None else _TYPES[type(one)]
+def _type(field: Property) -> str:
+    base = getattr(field, "base_property", None)
+    return f"list of {_type(base)}s" if base is not None else _TYPES[type(field)]
 
 
-def _keys(one: Property) -> str:
-    return "unique" if one.unique_index else "indexed" if one.index else ""
+def _keys(field: Property) -> str:
+    return "unique" if field.unique_index else "indexed" if field.index else ""
 
 
 def _said(cls: type) -> str:

@@ -26,10 +26,10 @@ _NEEDS = {"pairs": "question-answer pairs", "propositions": "propositions", "llm
 def table() -> str:
     """One row a strategy: what it does, what it cannot run without, whether it follows a plan, what it gives."""
     rows = ["| strategy | what it does | needs | plan | gives |", "|---|---|---|---|---|"]
-    for name, one in STRATEGIES.items():
-        needs = ", ".join(_NEEDS[need] for need in sorted(one.needs)) or "-"
-        plan = "makes its own" if one.makes_plan else "follows one" if one.follows_plan else "-"
+    for name, strategy in STRATEGIES.items():
+        needs = ", ".join(_NEEDS[need] for need in sorted(strategy.needs)) or "-"
+        plan = "makes its own" if strategy.makes_plan else "follows one" if strategy.follows_plan else "-"
         rows.append(
-            f"| [`{name}`]({PAGES[name]}) | {one.help} | {needs} | {plan} | {', '.join(sorted(one.gives))} |"
+            f"| [`{name}`]({PAGES[name]}) | {strategy.help} | {needs} | {plan} | {', '.join(sorted(strategy.gives))} |"
         )
     return "\n".join(rows)

@@ -163,7 +163,7 @@ def _answer(
                 judged=plan is not None and not plan.steps[-1].retrieve,
                 task=retrieved.reader,
                 must=context.options.must_answer,
-                doubt=doubt and retrieved.beams is None,  # chains that do not reach an end tell nothing
+                doubt=doubt and retrieved.beams is None,  # chains that do not reach an end say nothing
                 on_text=context.on_text,
             ), None
         except ReplyError as error:  # the passages are still useful
@@ -234,7 +234,7 @@ def _report(
         models={kind: context.used.get(kind) for kind in ("embedder", "reranker", "llm")},
         trace=context.trace if context.trace != Trace() else None,  # empty if the strategy wrote none
         why=retrieved.why,
-        past=retrieved.past,
+        cached=retrieved.cached,
     )
 
 

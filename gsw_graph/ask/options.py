@@ -67,7 +67,7 @@ class AskOptions(ScopeOptions):
         "What the model may take for a question: 2000tok, or 0.05 (dollars); then the answer comes from "
         "what there is.",
     )
-    past: bool = option(True, "Use what was asked before in other words.")
+    question_cache: bool = option(True, "Use answers and citations of earlier questions.")
     evidence: str | None = option(
         None,
         "What the model is shown: lines of pairs and passages, the pairs of chains alone, the facts of the "
@@ -104,7 +104,7 @@ class AskOptions(ScopeOptions):
     def may_reuse(self) -> bool:
         """Tell whether an earlier answer may be returned: only with the usual options."""
         usual = self.strategy == "auto" and self.plan is None and not self.has_scope
-        return self.past and usual and self.answer
+        return self.question_cache and usual and self.answer
 
 
 def limit_reader(

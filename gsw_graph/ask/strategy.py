@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from gsw_graph.ask.plan import Plan
     from gsw_graph.ask.retrieve.context import Context
     from gsw_graph.ask.retrieve.qa_chains import Beams
-    from gsw_graph.model.results import Citation, Conflict, PastAnswer, RankedPassage
+    from gsw_graph.model.results import CachedAnswer, Citation, Conflict, RankedPassage
 
 Need = Literal["pairs", "propositions", "llm"]
 Gives = Literal["passages", "chains", "answer"]
@@ -46,7 +46,7 @@ class AnswerDraft:
     """An answer with its confidence and citations.
 
     Attributes:
-        source: "llm", "chain", "past" or "none".
+        source: "llm", "chain", "cache" or "none".
         missing: What the evidence lacks.
         tokens: Those of `evidence` and `prompt` as sent to a language model.
         inferred: The answer follows from the citations, and is not stated there.
@@ -77,7 +77,7 @@ class Retrieved:
         note: A failure on the way, such as a useless reply of the language model; `eval` counts it.
         conflicts: Contradictions between passages.
         below: The passages after `passages`, as many as the query names.
-        past: The earlier question whose answer this is.
+        cached: The earlier question whose answer this is.
         items: The evidence for the language model, instead of chains and passages.
         evidence: The form of the evidence, if the options name none.
         reader: The prompt of the answer.
@@ -94,7 +94,7 @@ class Retrieved:
     note: str | None = None
     conflicts: list[Conflict] = field(default_factory=list)
     below: list[RankedPassage] = field(default_factory=list)
-    past: PastAnswer | None = None
+    cached: CachedAnswer | None = None
     items: list[Item] | None = None
     evidence: str = "lines"
     reader: str = "answer"

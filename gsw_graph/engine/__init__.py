@@ -53,13 +53,13 @@ class Connection:
         url = f"{base.url}{'&' if '?' in base.url else '?'}memory={name}"
         return replace(base, driver=driver, url=url, memory=name, default=base)
 
-    def session(self, **given: Any) -> Session:
+    def session(self, **options: Any) -> Session:
         """A session of the database that sees what others of this connection wrote, on a cluster too.
-        given: as the driver takes it."""
+        options: as the driver takes it."""
         from gsw_graph.engine.tracing import OneWriter
 
         session = self.driver.session(
-            database=self.database, bookmark_manager=self.driver.execute_query_bookmark_manager, **given
+            database=self.database, bookmark_manager=self.driver.execute_query_bookmark_manager, **options
         )
         return session if self.writing is None else cast("Session", OneWriter(session, self.writing))
 
@@ -100,7 +100,7 @@ def connect(
     place, name = split_address(settings.memory)
     settings = replace(settings, memory=place)
     check_address(place)
-    logging.getLogger("neo4j").addHandler(_SILENT)  # what the driver would say stands in our errors
+    logging.getLogger("neo4j").addHandler(_SILENT)  # what the driver would say is in our errors
     if "://" in place:
         from gsw_graph.engine import neo4j
 

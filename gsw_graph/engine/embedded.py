@@ -67,7 +67,7 @@ def connect(settings: Settings, meanwhile: Callable[[], None] | None = None) -> 
 
 
 class EmbeddedDialect:
-    """ArcadeDB: schema by its own languages, reads and writes told apart by its own parser, both in its
+    """ArcadeDB: schema by its own languages, reads and writes distinguished by its own parser, both in its
     process."""
 
     name = "arcadedb"

@@ -47,8 +47,8 @@ def main(arguments: list[str]) -> None:
     output = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # whatever the JVM prints belongs into the log
 
-    def say(what: dict[str, Any]) -> None:
-        output.write(json.dumps(what) + "\n")  # at once: another thread may have something to say
+    def say(message: dict[str, Any]) -> None:
+        output.write(json.dumps(message) + "\n")  # at once: another thread may have something to say
         output.flush()
 
     lock = FolderLock(folder)

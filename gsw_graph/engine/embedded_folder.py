@@ -151,7 +151,7 @@ class FolderLock:
             return None
         return holder
 
-    def held(self) -> bool:
+    def is_held(self) -> bool:
         """Tell whether another process has the memory open now."""
         if not self._taken():
             return True
@@ -210,5 +210,5 @@ class RunningServer:
             return None
         # the engine of a killed server holds the lock a moment more
         address = urlsplit(server.address)
-        held = FolderLock(folder).held() and listens(address.hostname or "", address.port or 0)
-        return server if held else None
+        is_open = FolderLock(folder).is_held() and listens(address.hostname or "", address.port or 0)
+        return server if is_open else None

@@ -75,7 +75,7 @@ _NAME = r"(?:[^\W\d]\w*|`[^`]*`)"
 _CALLED = re.compile(rf"(?:\b(CALL) )?({_NAME}(?: \. {_NAME})*)( \()?", re.IGNORECASE)
 # What may stand before the first clause, its tokens with a space between them.
 _PREAMBLE = re.compile(r"(?:(?:CYPHER|EXPLAIN|PROFILE|[\d.]+|\w+ = \w+)(?: |\Z))*", re.IGNORECASE)
-# Steps of a Neo4j plan that read rows of the graph or work on rows, without "@neo4j" and what stands in
+# Steps of a Neo4j plan that read rows of the graph or work on rows, without "@neo4j" and what is in
 # brackets.
 _OPERATOR = re.compile(
     r"""
@@ -126,7 +126,7 @@ def unknown_function(query: str) -> str | None:
 
 def unknown_to_embedded(query: str) -> str | None:
     """The name of a procedure or function of the embedded engine that may do more than read, which its
-    parser does not tell: `do.when` runs a query that stands in a string."""
+    parser does not show: `do.when` runs a query in a string."""
     for parts, by_call in _called(query):
         name = ".".join(parts)
         if by_call and name not in PROCEDURES and not _EMBEDDED_PROCEDURE.fullmatch(name):

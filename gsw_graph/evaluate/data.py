@@ -82,7 +82,7 @@ class Question:
         gold: What must be retrieved.
         answerable: Whether the corpus holds the answer.
         plan: The gold decomposition as it was written.
-        hops: Steps of the gold decomposition, else supporting titles; None where a record does not tell.
+        hops: Steps of the gold decomposition, else supporting titles; None where a record does not say.
         shape: The data set whose keys the record has.
         key: As the id, but unique in its file; ids of MuSiQue's unanswerable questions repeat.
         type: As the data set names it.

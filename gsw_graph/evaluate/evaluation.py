@@ -210,9 +210,9 @@ def _in_common(
         if (key := (question["key"], question["question"])) in others
     ]
     if not names or not shared:
-        what = "question" if names else "strategy"
+        noun = "question" if names else "strategy"
         raise InputError(
-            f"the evaluations have no {what} in common",
+            f"the evaluations have no {noun} in common",
             hint=f"The first has {', '.join(a.strategies)}, the second {', '.join(b.strategies)}",
         )
     return names, shared

@@ -1,8 +1,8 @@
 """Fits the scores of pairs and the confidence of chains to the models of a memory, from questions with gold
 plans whose steps have answers, as MuSiQue has them.
 
-A pair is right that stands in a gold passage and holds the step's answer; weights of a softmax over the
-candidates of a sub-question are put on a logistic scale. A chain is right where the answer stands in its
+A pair is right that occurs in a gold passage and holds the step's answer; weights of a softmax over the
+candidates of a sub-question are put on a logistic scale. A chain is right where the answer occurs in its
 hops; each question counts a second time without the pairs of its gold passages.
 """
 
@@ -51,7 +51,7 @@ def fit_scores(memory: Memory, questions: QuestionSet) -> tuple[Fit, int]:
     """Fit the scores of pairs, then the confidence of the chains that they make.
 
     Returns:
-        The fit, and the number of sub-questions that it stands on.
+        The fit, and the number of sub-questions that it is based on.
 
     Raises:
         InputError: The questions have too few steps with answers.
@@ -95,9 +95,9 @@ def _answers(question: Question) -> list[str]:
 def _gold(question: Question, context: Context, passages: Sequence[str]) -> set[str]:
     """Return the ids of gold passages among some."""
     ids = list(dict.fromkeys(passages))
-    found = context.reader.passages(ids, [0.0] * len(ids))
-    ranks = gold_ranks(question.gold, found)
-    return {found[rank - 1].id for rank in ranks if rank is not None}
+    ranked = context.reader.passages(ids, [0.0] * len(ids))
+    ranks = gold_ranks(question.gold, ranked)
+    return {ranked[rank - 1].id for rank in ranks if rank is not None}
 
 
 def _pair_rows(question: Question, context: Context) -> Rows:
@@ -129,17 +129,17 @@ def _chain_rows(
         if strategy == FUSION.name:
             chains, find = FUSION.recipe.chains, WalkingCandidateSearch(context, FUSION.recipe)
         beams = grow_chains(parse(question.plan), question.question, find, chains)
-        said = " ".join(
+        text = " ".join(
             f"{hop.pair.question} {' '.join(hop.pair.answers)}"
             for chain in beams.ends()
             for hop in chain.hops
         ).casefold()
-        right = not hidden and any(answer.casefold() in said for answer in question.answers)
+        right = not hidden and any(answer.casefold() in text for answer in question.answers)
         rows += [
             (chain_features([hop.score for hop in best.hops], best.score), right) for best in beams.best()[:1]
         ]
-        considered = [one for expansion in beams.expansions for one in expansion.considered]
-        hidden = _gold(question, context, [one.scored.pair.passage for one in considered])
+        considered = [candidate for expansion in beams.expansions for candidate in expansion.considered]
+        hidden = _gold(question, context, [candidate.scored.pair.passage for candidate in considered])
     return rows
 
 
@@ -167,5 +167,5 @@ def _logistic(values: NDArray[np.float64], right: NDArray[np.bool_], penalty: fl
         off = np.logaddexp(0, -signs * (values @ weights[:-1] - weights[-1]))
         return float(off.mean() + penalty * (weights[:-1] ** 2).sum())
 
-    found: NDArray[np.float64] = minimize(loss, np.zeros(values.shape[1] + 1)).x
-    return found
+    weights: NDArray[np.float64] = minimize(loss, np.zeros(values.shape[1] + 1)).x
+    return weights

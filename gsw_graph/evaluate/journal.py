@@ -30,7 +30,7 @@ class Outcome:
     Attributes:
         variant: The strategy with its settings.
         key: The question.
-        ran: The strategy that ran: `auto` chooses one, and one may stand in for another.
+        ran: The strategy that ran: `auto` chooses one, and one may replace another.
         ranks: Of each gold passage its first rank from 1, or None.
         passages: The ids returned, best first.
         seconds: By stage and in total; empty where questions were asked side by side.
@@ -168,14 +168,14 @@ def open_journal(folder: Path | None, run: Mapping[str, Any]) -> Iterator[Journa
         return
     folder.mkdir(parents=True, exist_ok=True)
     try:
-        held = FileLock(folder / LOCK, timeout=0, thread_local=False).acquire()
+        lock = FileLock(folder / LOCK, timeout=0, thread_local=False).acquire()
     except Timeout as error:
         raise InputError(
             "another evaluation writes here",
             where=str(folder),
             hint="Wait until it has ended, or give another folder",
         ) from error
-    with held:
+    with lock:
         journal.read(folder / FILE)
         yield journal
 

@@ -79,8 +79,8 @@ def judge_answers(
         or verdict.error is not None
         or verdict.answer != row.answer
     ]
-    asked = len(questions.questions) * len(names)
-    total, before = asked + len(pairs), asked + len(pairs) - len(todo)
+    answers = len(questions.questions) * len(names)
+    total, before = answers + len(pairs), answers + len(pairs) - len(todo)
     try:
         if progress:
             progress(before, total)

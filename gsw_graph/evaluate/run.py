@@ -326,7 +326,7 @@ def _ids_of(memory: Memory, gold: Gold) -> list[str]:
             return [passage.id for passage in memory.show(gold.source).passages]
         return []
     text = f"{gold.title}\n{gold.text}"
-    quiet: dict[str, Any] = {"answer": False, "llm": False, "keep": False, "past": False}
+    quiet: dict[str, Any] = {"answer": False, "llm": False, "keep": False, "question_cache": False}
     near = memory.ask(text, strategy="dense", k=_NEAR_GOLD, **quiet)
     return [passage.id for passage in near.passages if is_gold(gold, passage)]
 
@@ -433,7 +433,7 @@ class _Asking:
             answer=answer,
             llm=model,
             keep=keeps,
-            past=keeps,
+            question_cache=keeps,
             **options,
         )
 

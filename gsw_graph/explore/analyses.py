@@ -114,7 +114,7 @@ def _value(analysis: Analysis, parameter: Parameter, value: Any) -> Any:
     if value is None:
         if default is None:
             return None
-        raise InputError(f"{analysis.name} needs a value for {name}", hint=parameter.what)
+        raise InputError(f"{analysis.name} needs a value for {name}", hint=parameter.description)
     if name in NAMES:
         return normalise(str(value)) or str(value)
     if default is None or isinstance(default, str):
@@ -122,6 +122,6 @@ def _value(analysis: Analysis, parameter: Parameter, value: Any) -> Any:
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
         raise InputError(
             f"{name} of {analysis.name} is a whole number from 0, and {str(value)[:100]!r} is none",
-            hint=parameter.what,
+            hint=parameter.description,
         )
     return value

@@ -87,7 +87,7 @@ def drawing(question: str) -> str:
     """Write a query that draws the basis of the answer to a stored question. It contains only the id of the
     question, and no text of documents."""
     query = _query("answer_drawn").replace("$question", json.dumps(question))
-    return f"// What the answer stands on\n{query}"
+    return f"// What the answer is based on\n{query}"
 
 
 def overview() -> str:

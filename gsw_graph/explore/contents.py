@@ -160,7 +160,7 @@ def history(reader: Reader, text: str = "", *, skip: int = 0, limit: int | None 
     return History(first["total"], tokens, paid, [_asked_question(row) for row in rows])
 
 
-def asked(reader: Reader, which: int | str) -> AskedQuestion:
+def question(reader: Reader, which: int | str) -> AskedQuestion:
     """Return one question that was asked, with the passages and pairs of its answer.
 
     Args:
@@ -322,7 +322,7 @@ def _asked_question(row: Row, used: Iterable[Row] = ()) -> AskedQuestion:
         dollars=row["dollars"],
         verdict=row["verdict"],
         judged_at=row["judged_at"],
-        past=row["past"],
+        cached_from=row["cached_from"],
         passages=[
             UsedPassage(
                 item["id"], item["title"], item["text"], item["source"], item["rank"], bool(item["cited"])

@@ -135,7 +135,7 @@ def checked(reply: Node, result: Result) -> Result:
 
 _PART = re.compile(r"[^\W_]+")
 _STEM = 5  # letters that two forms of a word share: Canada, Canadian
-SHARE = 0.5  # of the entities, and of the questions, answers and propositions, that must stand in the passage
+SHARE = 0.5  # of the entities, and of the questions, answers and propositions, that must occur in the passage
 _NOTHING = re.compile(r"[.…\s]*")  # "...", as models write it where a text belongs
 _SHOWN = 3  # of what does not stand there
 
@@ -208,14 +208,14 @@ def check_grounded(extraction: Extraction, text: str) -> None:
     )
 
 
-def _check(what: str, names: Iterable[str], text: str) -> None:
+def _check(kind: str, names: Iterable[str], text: str) -> None:
     # A name that is repeated six times counts once.
     names = list({normalise(name): name for name in names if any(map(str.isalnum, name))}.values())
     strange = [name for name in names if not stands_in(name, text)]
     if len(strange) > (1 - SHARE) * len(names):
         some = ", ".join(repr(name[:60]) for name in dict.fromkeys(strange[:_SHOWN]))
         raise ValueError(
-            f"{len(strange)} of {len(names)} {what} name what the passage does not name ({some}): take "
+            f"{len(strange)} of {len(names)} {kind} name what the passage does not name ({some}): take "
             "them from the passage"
         )
 

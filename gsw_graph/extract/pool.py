@@ -290,7 +290,7 @@ class ByModel:
                 problems[position] = f"the second pass failed: {error} ({again})"
         for position, problem in sorted(problems.items()):
             work.failures.append(Failure(f"{source}, passage {position + 1}", problem, part=True))
-        work.faults = [Failure(source, what, part=True) for what in left_out]
+        work.faults = [Failure(source, reason, part=True) for reason in left_out]
 
 
 def _why_not_kept(document: _Open) -> str | None:

@@ -96,7 +96,7 @@ class Rebel:
     def extract(self, documents: Sequence[Document]) -> list[tuple[Workspace, list[str]]]:
         """Return the workspace of each document, and what was left out of it. Raises ModelError.
 
-        The model makes up names now and then: a triple is kept only where its subject and its object stand in
+        The model makes up names now and then: a triple is kept only where its subject and its object occur in
         the passage.
         """
         assemblers = [Assembler(document) for document in documents]

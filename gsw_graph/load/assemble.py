@@ -157,7 +157,7 @@ class Assembler:
 
     Entities are known by their name as written: the same name twice is one entity with the roles of both, and
     two spellings stay two entities that share a concept. What cannot be kept is left out and named in
-    `faults`; the rest stands.
+    `faults`; the rest is kept.
     """
 
     def __init__(self, document: Document) -> None:
@@ -168,7 +168,7 @@ class Assembler:
         self._facts: list[tuple[str, int, list[tuple[str, str | None]], str | None]] = []
 
     def entity(self, name: str, passage: int = 0, roles: Iterable[Role] = ()) -> bool:
-        """Add a name that stands in the passage at this position; False, and a fault, where it is none
+        """Add a name that occurs in the passage at this position; False, and a fault, where it is none
         (blank, or far too long)."""
         name = " ".join(name.split())
         if not normalise(name):

@@ -122,10 +122,10 @@ def _undo(tx: Any, row: dict[str, Any]) -> None:
 
 
 def _check_rename(reader: Reader, name: str, new: str) -> None:
-    """Raise InputError where a name stands for another already, or the new one does."""
+    """Raise InputError where a name is merged into another already, or the new one does."""
     aliases, old, key = reader.aliases(), normalise(name), normalise(new)
-    taken = next((some for some in (old, key) if some in aliases), None)
-    if taken or old in aliases.values() or not key or old == key:
+    merged = next((some for some in (old, key) if some in aliases), None)
+    if merged or old in aliases.values() or not key or old == key:
         raise InputError(
             "this name cannot be renamed so: a name is merged already, or both are the same",
             where=name,

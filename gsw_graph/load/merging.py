@@ -33,7 +33,7 @@ SURE = 0.85  # from here on concepts are merged
 SUSPICIOUS = 0.6  # from here on they are listed
 _REASON = 300  # characters of a reason that are kept
 _ROWS = 1024  # names that are compared with all others at once
-_BLOCK = 40  # names under one key; what more share tells nothing
+_BLOCK = 40  # names under one key; what more share says nothing
 _FACTS = ("score", "reason", "method", "run", "at")  # of an alias
 _BORN = re.compile(r"\s*\(\s*(?:[^()]{0,60}?\b)?(?:born|b\.)?[^()]{0,40}?\b(1[0-9]{3}|20[0-2][0-9])\b")
 
@@ -75,12 +75,12 @@ Aliases = dict[str, Pair]
 
 @dataclass(slots=True)
 class Concept:
-    """Hold a concept and where it stands: passages by number, documents by id.
+    """Hold a concept and where it occurs: passages by number, documents by id.
 
     Attributes:
         titles: The passages that it is the title of.
         born: First years in parentheses behind it.
-        typed: Mentions whose roles tell a kind.
+        typed: Mentions whose roles name a kind.
     """
 
     id: str
@@ -187,18 +187,18 @@ def merged(connection: Connection, name: str = "") -> Merged:
     return Merged(None, groups)
 
 
-def unmerge(connection: Connection, what: str) -> Unmerged:
+def unmerge(connection: Connection, target: str) -> Unmerged:
     """Undo merges: of a group, by any of its names, of a run by its id, or `all`.
 
     Raises:
         InputError: There is no such group or run.
     """
     groups = _stored(Reader(connection))
-    if what != "all":
-        groups = _chosen(groups, lambda alias: alias.run == what) or _groups_of(groups, what)
+    if target != "all":
+        groups = _chosen(groups, lambda alias: alias.run == target) or _groups_of(groups, target)
         if not groups:
             raise InputError(
-                f"there is no merged name and no run {what!r}",
+                f"there is no merged name and no run {target!r}",
                 hint="See what is merged: gswgraph merge --show",
             )
     aliases = [alias for group in groups for alias in group.aliases]
@@ -315,7 +315,7 @@ def _by_statement(first: Concept, second: Concept, stated: Mapping[str, str]) ->
 
 
 def _means_one_thing(name: Concept, other: Concept) -> bool:
-    """Tell whether a name means the same wherever it stands: a proper name of one kind, which is that of the
+    """Tell whether a name means the same wherever it occurs: a proper name of one kind, which is that of the
     other; of a person with two words."""
     mixed = max((name.kinds[kind] for kind in name.kind), default=0) < 0.9 * name.typed
     if name.name.islower() or not name.kind or mixed:
@@ -416,7 +416,7 @@ _CLOSES = re.compile(rf"{_QUOTES}\s*[),;]")
 _NO_NAMES = frozenset(_ADVERBS.split("|"))
 _JOINED = (" and ", " or ", " & ")
 _BETWEEN = 60  # characters between two names of a statement
-_NEXT = 5  # names that may stand between them
+_NEXT = 5  # names that may be between them
 
 
 def find_statements(text: str, names: Sequence[Name]) -> Iterator[tuple[str, str, str, str]]:
@@ -439,7 +439,7 @@ def find_statements(text: str, names: Sequence[Name]) -> Iterator[tuple[str, str
 
 
 def _spans(text: str, names: Sequence[Name]) -> Iterator[tuple[int, int, str]]:
-    """Find where names stand in a text, in order: the longest that begin at a place, none within another."""
+    """Find where names occur in a text, in order: the longest that begin at a place, none within another."""
     places = ((begin, -end, name.key) for name in names for begin, end in name_places(text, name.written))
     last = 0
     for begin, negative_end, key in sorted(places):
@@ -449,7 +449,7 @@ def _spans(text: str, names: Sequence[Name]) -> Iterator[tuple[int, int, str]]:
 
 
 def name_places(text: str, name: str) -> Iterator[tuple[int, int]]:
-    """Find where a name stands in a text as whole words."""
+    """Find where a name occurs in a text as whole words."""
     begin = text.find(name) if name else -1
     while begin >= 0:
         end = begin + len(name)

@@ -59,9 +59,9 @@ class LoadOptions:
             "second pass": self.second_pass and name != "llm",
             "batch": self.batch and name not in BY_MODEL,
         }
-        if given := [option for option, value in needs_model.items() if value]:
+        if model_options := [option for option, value in needs_model.items() if value]:
             raise InputError(
-                f"{name} has no {given[0]}, which is for what a language model is asked",
+                f"{name} has no {model_options[0]}, which is for what a language model is asked",
                 hint="Name one: --llm or GSWGRAPH_LLM, and with --extractor llm",
             )
         return name

@@ -181,7 +181,7 @@ def _plural(kind: str) -> str:
 @dataclass(frozen=True, slots=True)
 class Entity:
     """A name of one document, as it is written there; `key` is its normal form. `passages` are the positions
-    it stands in, `titles` those whose title it is.
+    it occurs in, `titles` those whose title it is.
 
     `roles` are pairs of a role and its states. A date has `from_` and `to`, ISO days of the interval it
     covers (inclusive).

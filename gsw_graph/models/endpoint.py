@@ -21,7 +21,7 @@ class Endpoint:
     Attributes:
         host: With its port; safe to show.
         here: It is on this machine.
-        what: Such as "the reranker".
+        name: Such as "the reranker".
         hint: On the url.
     """
 
@@ -29,7 +29,7 @@ class Endpoint:
     host: str
     here: bool
     key: str = field(repr=False)
-    what: str
+    name: str
     hint: str
 
     @property
@@ -38,11 +38,11 @@ class Endpoint:
         return self.url.host == "api.openai.com"
 
     @classmethod
-    def check(cls, what: str, url: str, key: str | None, *, whole: str, key_name: str) -> Endpoint:
+    def check(cls, name: str, url: str, key: str | None, *, whole: str, key_name: str) -> Endpoint:
         """Return the url and key of a server if the key can travel safely.
 
         Args:
-            what: Such as "the reranker".
+            name: Such as "the reranker".
             url: Of the server.
             key: None where it needs none.
             whole: The hint on the url.
@@ -55,15 +55,15 @@ class Endpoint:
         try:
             parsed = httpx.URL(url)
         except httpx.InvalidURL:  # whose message may show a password
-            raise ModelError(f"the url of {what} cannot be read", hint=whole) from None
+            raise ModelError(f"the url of {name} cannot be read", hint=whole) from None
         host, here = parsed.netloc.decode(), is_loopback(parsed.host)
         for wrong, message, hint in (
             (
                 parsed.scheme not in ("http", "https"),
-                f"the url of {what} is neither http:// nor https://",
+                f"the url of {name} is neither http:// nor https://",
                 whole,
             ),
-            (not host, f"the url of {what} has no host", whole),
+            (not host, f"the url of {name} has no host", whole),
             (
                 parsed.userinfo,
                 "a password in the url would be shown in messages",
@@ -82,7 +82,7 @@ class Endpoint:
         ):
             if wrong:
                 raise ModelError(message, where=host or None, hint=hint)
-        return cls(parsed, host, here, key, what, whole)
+        return cls(parsed, host, here, key, name, whole)
 
     def client(self, timeout: float, retries: int) -> Any:
         """Return a client of the openai SDK, which sends the key to this url alone and follows no redirect.
@@ -118,13 +118,13 @@ class Endpoint:
         import openai
 
         if isinstance(error, openai.APITimeoutError):
-            return StoppedError(f"{self.what} did not answer in time", where=self.host, hint=self.hint)
+            return StoppedError(f"{self.name} did not answer in time", where=self.host, hint=self.hint)
         if not isinstance(error, openai.APIStatusError):
             detail = self.short(str(error.__cause__ or error))
-            return StoppedError(f"{self.what} cannot be reached ({detail})", where=self.host, hint=self.hint)
+            return StoppedError(f"{self.name} cannot be reached ({detail})", where=self.host, hint=self.hint)
         detail = self.short(error.response.text)
         return StoppedError(
-            f"{self.what} answered {error.status_code}{': ' if detail else ''}{detail}",
+            f"{self.name} answered {error.status_code}{': ' if detail else ''}{detail}",
             where=self.host,
             hint=hints.get(error.status_code, hint),
         )

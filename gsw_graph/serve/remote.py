@@ -94,7 +94,7 @@ _REQUESTS: dict[str, Callable[..., tuple[Any, str, str, dict[str, Any]]]] = {
         "/questions",
         {"text": text, "limit": limit or ALL},
     ),
-    "asked": lambda which: (results.AskedQuestion, "GET", _path("questions", which), {}),
+    "question": lambda which: (results.AskedQuestion, "GET", _path("questions", which), {}),
     "confirm": lambda which: (results.AskedQuestion, "POST", _path("questions", which, "confirm"), {}),
     "reject": lambda which: (results.AskedQuestion, "POST", _path("questions", which, "reject"), {}),
     "cypher": lambda query, *, write=False, timeout=None, **parameters: (

@@ -265,7 +265,7 @@ async def questions(context: Context, text: str = "", skip: Skip = 0, limit: Lim
 async def question(context: Context, which: str) -> Response:
     """One question with what its answer used. which: its number in the list, 1 is the latest, or the
     beginning of its id."""
-    return await context.read(lambda _: context.memory.asked(which))
+    return await context.read(lambda _: context.memory.question(which))
 
 
 @router.post("/questions/{which}/confirm", summary="Say that an answer is right", tags=["ask"])
@@ -533,8 +533,8 @@ async def _judge(
 
 def _parameters(parameters: dict[str, Any]) -> dict[str, Any]:
     """Check the parameters of a query. Raises InputError where `Memory` has such an argument itself."""
-    if taken := sorted({"write", "timeout", "cancel"} & parameters.keys()):
-        raise InputError(f"a parameter cannot be called {taken[0]!r}", hint="Choose another name")
+    if reserved := sorted({"write", "timeout", "cancel"} & parameters.keys()):
+        raise InputError(f"a parameter cannot be called {reserved[0]!r}", hint="Choose another name")
     return parameters
 
 

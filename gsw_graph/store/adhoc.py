@@ -275,7 +275,7 @@ def drawn(
 
 
 def passages_behind(reader: Reader, nodes: Mapping[str, Node]) -> dict[str, list[RankedPassage]]:
-    """Return the passages in which nodes stand, by the engine's id of the node; of an entity a few."""
+    """Return the passages in which nodes occur, by the engine's id of the node; of an entity a few."""
     ids: dict[str, list[str]] = {name: [] for name in _LABELS.values()}
     by_id: dict[str, list[str]] = {}
     for element, node in nodes.items():

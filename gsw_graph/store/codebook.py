@@ -33,19 +33,19 @@ class Run:
 
     @property
     def id(self) -> str:
-        """From the statements it stands on and where each comes."""
+        """From the statements it is based on and where each comes."""
         parts = (part for edge in self.edges for part in (str(edge.number), *(s.id for s in edge.statements)))
         return content_id("run", *parts)
 
     @property
     def passages(self) -> list[str]:
-        """Where it stands, each once."""
+        """Where it occurs, each once."""
         return list(dict.fromkeys(s.passage for edge in self.edges for s in edge.statements))
 
 
 @dataclass(frozen=True, slots=True)
 class StoredEdge:
-    """A statement that an edge of a run stands on, with its packed vector."""
+    """A statement that an edge of a run is based on, with its packed vector."""
 
     run: str
     number: int
@@ -126,7 +126,7 @@ def write_runs(
 ) -> int:
     """Write the runs of some passages in one transaction, with the vectors of concepts and relations that are
     new; how many it wrote. Runs of passages that have some by now are left out. EngineError where another
-    process removed what they stand on."""
+    process removed what they are based on."""
     with connection.session() as session:
         return int(session.execute_write(_write, list(runs), list(passages), concepts, relations))
 

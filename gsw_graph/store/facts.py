@@ -44,7 +44,7 @@ class FoundFact(_Fact):
 
 @dataclass(frozen=True)
 class PassageFact(_Fact):
-    """A fact of a passage. names: that stand in it, the answers of a pair apart; cosines: with some
+    """A fact of a passage. names: that occur in it, the answers of a pair apart; cosines: with some
     questions, in their order."""
 
     passage: str
@@ -101,7 +101,7 @@ def near(
         keys: Normal forms of names.
         nearest: Of each vector index.
         worded: Passages of the full-text index whose facts are looked at.
-        common: Passages in which a name stands that still brings its facts.
+        common: Passages in which a name occurs that still brings its facts.
         most: Facts in all.
         units: `propositions` or `pairs` alone; else both.
         lexical: Propositions of the full-text index.
@@ -116,7 +116,7 @@ def near(
 
 
 def of_name(reader: Reader, key: str, embedding: Sequence[float], *, scan: int, most: int) -> Facts:
-    """Facts of a name and the passages it stands in, those near a vector first; in one round trip. key: the
+    """Facts of a name and the passages it occurs in, those near a vector first; in one round trip. key: the
     normal form of the name. Numbers as of the statement."""
     return _facts(
         reader, reader.rows("read/entity_facts", key=key, embedding=embedding, scan=scan, most=most)
@@ -178,12 +178,12 @@ def hop(
     reader: Reader, questions: Iterable[HopQuestion], *, pairs: int, entities: int, common: int
 ) -> HopResult:
     """The pairs that may answer some questions, in one round trip. pairs: nearest of the vector index;
-    entities: of the full-text index; common: passages in which a name stands that still brings its pairs."""
+    entities: of the full-text index; common: passages in which a name occurs that still brings its pairs."""
     limits = {"pairs": pairs, "entities": entities, "common": common}
     row = reader.near(
         "read/hop",
         pairs,
-        lambda rows: min((len(ways["vector"]) for ways in rows[0]["asked"]), default=0),
+        lambda rows: min((len(ways["vector"]) for ways in rows[0]["candidates"]), default=0),
         questions=list(questions),
         **limits,
     )[0]
@@ -202,7 +202,7 @@ def hop(
         if passage not in reader.excluded
     }
     candidates = []
-    for question in row["asked"]:
+    for question in row["candidates"]:
         ways: dict[str, list[str]] = {}
         for way in WAYS:
             for id_ in question[way]:

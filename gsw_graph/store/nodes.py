@@ -55,7 +55,7 @@ class BytesProperty(Property[bytes]):
 
 
 class In(StructuredRel):
-    """A thing stands in a passage; `title` where it is the passage's title."""
+    """A thing occurs in a passage; `title` where it is the passage's title."""
 
     title = BooleanProperty()
 
@@ -119,7 +119,7 @@ class Used(StructuredRel):
 
 
 class Keyed(StructuredNode):
-    """A node with an `id`, which tells it apart from others of its label."""
+    """A node with an `id`, which distinguishes it from others of its label."""
 
     __abstract_node__ = True
     uid = StringProperty(db_property="id", unique_index=True)
@@ -323,7 +323,7 @@ NODES = (
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """Nodes of one label. `key` is the property that tells them apart, `vectors` are those that are lists of
+    """Nodes of one label. `key` is the property that distinguishes them, `vectors` those that are lists of
     floats."""
 
     name: str

@@ -69,7 +69,7 @@ class CachedQuestion:
 
 def near(reader: Reader, vector: Sequence[float], k: int) -> list[CachedQuestion]:
     """Find the `k` questions nearest to a vector, of them those that were answered, best first."""
-    rows = reader.rows("read/past", embedding=vector, k=k)
+    rows = reader.rows("read/cached_questions", embedding=vector, k=k)
     return [_cached(row) for row in rows if row["answer"] is not None]
 
 
@@ -123,9 +123,9 @@ def keep(connection: Connection, answer: Answer, vector: Sequence[float] | None 
             properties={name: _clean(value) for name, value in properties.items() if value is not None},
             pairs=_pairs(answer),
             passages=_passages(answer),
-            past=answer.past.id if answer.past else None,
+            cached_from=answer.cached.id if answer.cached else None,
         )
-    except (Neo4jError, DriverError):  # the answer stands, and was perhaps paid for
+    except (Neo4jError, DriverError):  # the answer is returned, as it was perhaps paid for
         return None
     return question
 
@@ -171,10 +171,10 @@ def _cached(row: Row) -> CachedQuestion:
         for cited in sorted(row["passages"], key=lambda passage: (passage["rank"], passage["id"]))
     ]
     pairs = sorted(row["pairs"], key=lambda pair: (pair["hop"], pair["id"]))
-    reused = bool(row["source_id"]) and row["answer_source"] == "past"
+    reused = bool(row["source_id"]) and row["from_cache"]
     verdict = row["verdict"]
     if row["source_verdict"] == "rejected" or (verdict is None and reused):
-        verdict = row["source_verdict"]  # what stands on a rejected answer is rejected with it
+        verdict = row["source_verdict"]  # what is based on a rejected answer is rejected with it
     names = ("id", "question", "answer", "asked_at", "strategy", "model", "confidence", "inferred")
     return CachedQuestion(
         **{name: row[name] for name in names},

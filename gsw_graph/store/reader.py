@@ -23,7 +23,7 @@ _SPREAD = 1.0  # of the nodes of which as many as are wanted are in the scope on
 
 @dataclass(frozen=True, slots=True)
 class DocumentState:
-    """The state of a stored document. status: `ready`; `loading` or `renewing` (its passages stand) where
+    """The state of a stored document. status: `ready`; `loading` or `renewing` (its passages stay) where
     its load was cut off. unread: its extractor could not read all passages."""
 
     content_hash: str
@@ -48,7 +48,7 @@ class PropositionsAround:
 
 @dataclass(frozen=True, slots=True)
 class NeighbourName:
-    """A name of a neighbourhood, its canonical one, and in how many passages of the memory it stands."""
+    """A name of a neighbourhood, its canonical one, and in how many passages of the memory it occurs."""
 
     id: str
     canonical: str

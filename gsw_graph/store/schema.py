@@ -86,13 +86,13 @@ def check(state: MemoryState, embedder: str, dimension: int) -> None:
     """Raise SchemaError where the memory does not fit this program or this embedder."""
     check_schema(state)
     if (state.embedder, state.dimension) != (embedder, dimension):
-        made, now = (
+        old, new = (
             (state.embedder, embedder)
             if state.embedder != embedder
             else (f"{embedder} of {state.dimension} dimensions", f"one of {dimension}")
         )
         raise SchemaError(
-            f"the memory was made with the embedder {made}, now {now} is set",
+            f"the memory was made with the embedder {old}, now {new} is set",
             hint=f"Set GSWGRAPH_EMBEDDER={state.embedder.partition(' with ')[0]} and its prompts "
             "(GSWGRAPH_EMBEDDER_QUERY_PROMPT, _DOCUMENT_PROMPT) as they were, or load into a new memory",
         )
@@ -225,8 +225,12 @@ def warm_up(connection: Connection, dimension: int) -> None:
             },
         ),
     ):
-        given = {**parameters, "scope": None, "spread": 1.0}
-        connection.driver.execute_query(statement(name), given, database_=connection.database, routing_="r")
+        connection.driver.execute_query(
+            statement(name),
+            {**parameters, "scope": None, "spread": 1.0},
+            database_=connection.database,
+            routing_="r",
+        )
 
 
 def refuse_foreign(connection: Connection) -> None:
@@ -274,19 +278,19 @@ def _refuse_occupied(connection: Connection, wanted: list[Index]) -> None:
     for index in wanted:
         ours = (_KINDS[index.kind], [index.label], list(index.properties), index.kind == "unique")
         for record in records:
-            theirs = (record["type"], record["labels"], record["properties"], record["constraint"])
+            existing = (record["type"], record["labels"], record["properties"], record["constraint"])
             same_name = record["name"] == index.name
-            on_same = theirs[:3] == ours[:3]
-            if same_name == on_same and (not same_name or theirs == ours):
+            on_same = existing[:3] == ours[:3]
+            if same_name == on_same and (not same_name or existing == ours):
                 continue
-            what = "constraint" if record["constraint"] else "index"
+            kind = "constraint" if record["constraint"] else "index"
             raise SchemaError(
-                f"the {what} {record['name']} of another tool, on "
+                f"the {kind} {record['name']} of another tool, on "
                 f"{':'.join(record['labels'] or ())}({', '.join(record['properties'] or ())}), is in the way "
                 f"of {index.name}",
                 where=connection.url,
                 hint="Give gswgraph a database of its own with NEO4J_DATABASE, or remove it: "
-                f"DROP {what.upper()} {record['name']}",
+                f"DROP {kind.upper()} {record['name']}",
             )
 
 

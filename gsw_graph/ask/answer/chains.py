@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 FEATURES = ("chain", "last", "first", "weakest")
-# held out: refuses 9 % (fusion: 11) of questions whose answer stands in the evidence, 82 % (83) of those
+# held out: refuses 9 % (fusion: 11) of questions whose answer occurs in the evidence, 82 % (83) of those
 # without their passages
 REFUSED_BELOW = 0.25
 DOUBTED_BELOW = 0.2  # of a search without chains: 5 % of the questions whose passages are there, or fewer

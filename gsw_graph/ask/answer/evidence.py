@@ -106,7 +106,7 @@ def payload(runs: Sequence[Run]) -> str:
     return min(written, key=estimate)
 
 
-ROOM = 2_000  # tokens of all lines: with the prompt it fits the 4,096 that small servers give
+BUDGET = 2_000  # tokens of all lines: with the prompt it fits the 4,096 that small servers give
 READ = 5  # passages that are shown at most, as in the papers, whatever `k` is
 _PASSAGE = 150  # tokens that a passage gets at least, or there are fewer of them
 
@@ -126,15 +126,15 @@ class Item:
     run: Run | None = None
 
 
-def texts(passages: Sequence[RankedPassage], room: int = ROOM, most: int = READ) -> Iterator[Item]:
+def texts(passages: Sequence[RankedPassage], budget: int = BUDGET, most: int = READ) -> Iterator[Item]:
     """Yield titles and texts of at most so many passages, the best first, in so many tokens: whole ones while
     each of the others can still have _PASSAGE tokens, then beginnings."""
-    shown = passages[: min(most, max(room, 0) // _PASSAGE)]
+    shown = passages[: min(most, max(budget, 0) // _PASSAGE)]
     for left, passage in zip(range(len(shown), 0, -1), shown, strict=True):
         text = passage.text.removeprefix(f"{passage.title}\n")
-        whole, tokens = flat(titled_text(passage, text)), room - (left - 1) * _PASSAGE
+        whole, tokens = flat(titled_text(passage, text)), budget - (left - 1) * _PASSAGE
         yield Item(cut(whole, tokens), passage)
-        room -= tokens if len(whole) > 10 * tokens else min(estimate(whole), tokens)
+        budget -= tokens if len(whole) > 10 * tokens else min(estimate(whole), tokens)
 
 
 def listed(items: Sequence[Item]) -> str:
@@ -196,11 +196,11 @@ def quote(text: str, question: str, answer: str) -> str:
 
 
 Show: TypeAlias = "Callable[[Sequence[str], Retrieved], list[Item]]"
-ENOUGH = 1_000  # tokens up to which sentences of further passages are added; the first passages may take ROOM
+ENOUGH = 1_000  # tokens up to which sentences of further passages are added; first passages may take BUDGET
 BELOW = 10  # passages below those that were asked for, whose sentences are looked at
 LEAST = 0.3  # share of the words of the question, or of one of its parts, that such a sentence has at least
 _EACH = 2  # sentences of one of them
-_PAIRS = ROOM // 2  # tokens of all pairs beside passages
+_PAIRS = BUDGET // 2  # tokens of all pairs beside passages
 CHAIN_TOKENS = 250  # of pairs alone; in the paper they take 192 in the mean
 _PAIR = 200  # tokens of a pair, which may list hundreds of answers
 _ROLES = 100  # characters of roles and states
@@ -208,10 +208,10 @@ _ROLES = 100  # characters of roles and states
 
 def lines(questions: Sequence[str], retrieved: Retrieved) -> list[Item]:
     """Return pairs of the chains, hop by hop and the best chain of each end first; the beginnings of the best
-    passages, whole where there is room; sentences of those below them."""
+    passages, whole where the budget allows; sentences of those below them."""
     first, below = retrieved.passages[:READ], [*retrieved.passages[READ:], *retrieved.below]
     pairs = _fitting(_pairs(retrieved, {passage.id for passage in first}), _PAIRS)
-    items = [*pairs, *texts(first, ROOM - _size(pairs))]
+    items = [*pairs, *texts(first, BUDGET - _size(pairs))]
     return [*items, *_sentences(below, questions, ENOUGH - _size(items))]
 
 
@@ -253,11 +253,11 @@ def _size(items: Iterable[Item]) -> int:
     return sum(estimate(item.text) for item in items)
 
 
-def _fitting(items: Iterable[Item], room: int) -> list[Item]:
+def _fitting(items: Iterable[Item], budget: int) -> list[Item]:
     """Return the first items that take so many tokens together."""
     shown = list(items)
     sizes = accumulate(estimate(item.text) for item in shown)
-    return [item for item, size in zip(shown, sizes, strict=True) if size <= room]
+    return [item for item, size in zip(shown, sizes, strict=True) if size <= budget]
 
 
 def _pairs(retrieved: Retrieved, read: set[str]) -> Iterator[Item]:
@@ -282,7 +282,7 @@ def _pairs(retrieved: Retrieved, read: set[str]) -> Iterator[Item]:
             yield Item(cut(flat(line), _PAIR), retrieved.cited[pair.passage], pair.question, hop.answer)
 
 
-def _sentences(passages: Sequence[RankedPassage], questions: Sequence[str], room: int) -> Iterator[Item]:
+def _sentences(passages: Sequence[RankedPassage], questions: Sequence[str], budget: int) -> Iterator[Item]:
     """Yield the best sentences of some passages, in so many tokens; the passages in their order."""
     import numpy as np
 
@@ -295,12 +295,12 @@ def _sentences(passages: Sequence[RankedPassage], questions: Sequence[str], room
     chosen: dict[int, list[int]] = {}
     for position in (-scores).argsort(kind="stable").tolist():
         n, m = positions[position]
-        if scores[position] < LEAST or room <= 0:
+        if scores[position] < LEAST or budget <= 0:
             break
         size = estimate(texts[n][m]) + (0 if n in chosen else estimate(titled_text(passages[n], "[11]")))
-        if len(chosen.get(n, ())) < _EACH and size <= room:
+        if len(chosen.get(n, ())) < _EACH and size <= budget:
             chosen.setdefault(n, []).append(m)
-            room -= size
+            budget -= size
     for n in sorted(chosen):
         yield Item(flat(titled_text(passages[n], _joined(texts[n], chosen[n]))), passages[n])
 

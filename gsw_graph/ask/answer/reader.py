@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from gsw_graph.models.chat.request import LanguageModel
 
 
-# share of an answer's words that must stand somewhere, where no line has them all: "Rome and Oslo", two parts
+# share of an answer's words that must occur somewhere, where no line has them all: "Rome and Oslo", two parts
 # of a date in another form
 _SUPPORTED = 0.6
 _STEM = 4  # letters: "American" stands for America, "Malian" for Mali, "Roomassa" for Rooma
@@ -123,7 +123,7 @@ def words_of(text: str, *, every: bool = False) -> frozenset[str]:
 
 NOTHING_FOUND = "nothing was found for the question"
 NOT_SAID = "the evidence does not hold the answer"
-UNSUPPORTED = "the model's answer stands on nothing in memory"
+UNSUPPORTED = "nothing in memory supports the model's answer"
 _LIMIT = 1000  # tokens of an answer, which is a line or two
 _AGAIN = (
     'Write "Answer:" and a few words of the evidence, then "Sources:" and the numbers of their '

@@ -1,1 +1,1 @@
-"""How questions are answered from the graph: strategies, and the rooms of what they are made of."""
+"""How questions are answered from the graph: strategies, and the packages that they are made of."""

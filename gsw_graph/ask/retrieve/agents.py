@@ -40,7 +40,7 @@ class Team:
 
     def __init__(self, context: Context) -> None:
         self.context, self.trace = context, context.trace
-        self._turn = threading.Lock()
+        self._lock = threading.Lock()
         self._calls, self._since = 0, 0.0  # calls under way, and since when there are any
         self._ended = threading.Event()
 
@@ -59,7 +59,7 @@ class Team:
 
     def step(self, step: AgentStep) -> None:
         """Write a step into the trace, where somebody asked for one; from any thread."""
-        with self._turn:
+        with self._lock:
             if self.trace is not None:
                 self.trace.steps.append(step)
 
@@ -67,7 +67,7 @@ class Team:
     def call(self, agent: str, stage: str) -> Iterator[None]:
         """Clock a call of the language model. Of calls side by side the time passes once. Raises
         HaltedError."""
-        with self.turn():
+        with self.lock():
             if not self._calls:
                 self._since = perf_counter()
             self._calls += 1
@@ -75,16 +75,16 @@ class Team:
         try:
             yield
         finally:
-            with self._turn:
+            with self._lock:
                 self._calls -= 1
                 if not self._calls:
                     self.context.took(STAGE, perf_counter() - self._since)
 
-    def turn(self) -> threading.Lock:
-        """Return the turn of the agent that asks for it. Raises HaltedError."""
+    def lock(self) -> threading.Lock:
+        """Return the lock of the trace and the clock. Raises HaltedError."""
         if self._ended.is_set():
             raise HaltedError("the question has ended")
-        return self._turn
+        return self._lock
 
 
 class Agent:
@@ -102,7 +102,7 @@ class Agent:
         *,
         on_text: Callable[[str], None] | None = None,
     ) -> T:
-        """Return what the language model replies. asked, told: the step in words, for the trace.
+        """Return what the language model replies. task, describe: the step in words, for the trace.
 
         Raises ReplyError (no reply that can be used, or the budget of the question is used up), StoppedError
         and InputError as the model does, and HaltedError."""
@@ -130,10 +130,10 @@ class Agent:
         describe: Callable[[T], str] | None = None,
     ) -> T:
         """Return what `run` finds, beside other searches. statements: of `cypher/`, that it runs. passages:
-        of what it found, for the trace; told: what it found, in words, else the titles of the passages.
+        of what it found, for the trace; describe: what it found, in words, else the titles of the passages.
         Raises HaltedError, and what `run` does."""
         context = self._team.context
-        with self._team.turn():
+        with self._team.lock():
             context.begin("database", f"{self.name}: {stage}")
             part = context.fork()  # one that traces would write as if it were all
         start = perf_counter()
@@ -143,7 +143,7 @@ class Agent:
             self._write(stage, task, "", start, statements=statements, failed=str(error))
             raise
         finally:
-            with self._team.turn():
+            with self._team.lock():
                 context.join(part)
         shown = passages(result)
         outcome = (
@@ -195,16 +195,16 @@ def side_by_side(team: Team, tasks: Sequence[Callable[[], T]]) -> list[T | Reply
     return [results[number] for number in range(len(tasks))]
 
 
-class Spoken:
-    """A `LanguageModel`. model: its name. asked: the steps in words; told: what came of one. Its replies do
-    not say what they took: the steps do."""
+class AgentModel:
+    """The language model of an agent. model: its name. task, describe: as of `Agent.ask`. Its replies do not
+    say what they took: the steps of the trace do."""
 
     def __init__(self, agent: Agent, model: str, task: str, describe: Callable[[Any], str]) -> None:
-        self.model, self._agent, self._asked, self._told = model, agent, task, describe
+        self.model, self._agent, self._task, self._describe = model, agent, task, describe
 
     def ask(
         self, request: Request, check: Callable[[Any], T], *, on_text: Callable[[str], None] | None = None
     ) -> Reply[T]:
         """Return as `Agent.ask`."""
-        value = self._agent.ask(request, check, self._asked, self._told, on_text=on_text)
+        value = self._agent.ask(request, check, self._task, self._describe, on_text=on_text)
         return Reply(value, False, 0, 0, 0.0)

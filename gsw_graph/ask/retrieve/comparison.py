@@ -1,6 +1,6 @@
 """The sides of a question that compares several names, by the rules of English questions.
 
-The sides stand around `or`, around `and` before what they share, or around `than`, `before` and `as`.
+The sides are around `or`, around `and` before what they share, or around `than`, `before` and `as`.
 PathwiseRAG trains a classifier for the breakpoints of a question (equation 6), whose data are not public.
 """
 
@@ -61,7 +61,7 @@ def sides_of(question: str) -> Sides | None:
     """Read the sides of a comparison.
 
     Returns:
-        The sides, or None where the question compares nothing or its sides cannot be told.
+        The sides, or None where the question compares nothing or its sides are not clear.
     """
     text = " ".join(question.split()).rstrip("? ")
     for parse in (_around_or, _around_than, _around_and) if _COMPARES.search(text) else ():
@@ -80,7 +80,7 @@ def about_each(head: str, texts: list[str], tail: str) -> Sides | None:
     return Sides(tuple(names), tuple(" ".join(f"{head} {name} {tail}".split()) + "?" for name in names))
 
 
-Parsed = tuple[str, list[str], str]  # what stands before the sides; these; what stands after
+Parsed = tuple[str, list[str], str]  # the text before the sides; these; the text after
 
 
 def _around_or(text: str) -> Parsed | None:
@@ -138,7 +138,7 @@ def _around_and(text: str) -> Parsed | None:
 
 
 def _predicate(rest: str) -> int:
-    """Return where what both share begins: the first predicate after the `and` behind which a name stands."""
+    """Return where what both share begins: the first predicate after the `and` behind which a name is."""
     joined = rest.find(" and ") + len(" and ")
     ends = (
         match.start()

@@ -263,7 +263,7 @@ def parse_intent(reply: object, question: str, rules: Intent) -> Intent:
     """Read the intent from a reply; names that the question has not are left out.
 
     Raises:
-        ValueError: the reply has no type or depth, or none of its names stands in the question, as where a
+        ValueError: the reply has no type or depth, or none of its names occurs in the question, as where a
             small model repeats its example.
     """
     fields = reply if isinstance(reply, Mapping) else {}

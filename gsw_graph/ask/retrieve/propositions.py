@@ -177,7 +177,7 @@ def beam_search(
             (as in the authors' code).
 
     Returns:
-        The `width` best single propositions; and the paths of every length that stood in a beam, best first.
+        The `width` best single propositions; and the paths of every length that were in a beam, best first.
     """
     if not len(vectors):
         return [], []

@@ -38,10 +38,10 @@ _REFERENCE = re.compile(r"#\d+")
 class Codebook:
     """The runs around a question with their edges and symbols.
 
-    Names that were merged are one: no edge stands there twice, and none from a name to itself (section 2.7).
+    Names that were merged are one: no edge is there twice, and none from a name to itself (section 2.7).
 
     Attributes:
-        runs: Ids. `lines`: of each run its edges, one for each statement that an edge stands on, in the
+        runs: Ids. `lines`: of each run its edges, one for each statement that an edge is based on, in the
             order of the text, with unit `vectors` of the statements.
         concepts: By id, of an alias the canonical one's; `vector_of`: their unit vectors.
     """
@@ -86,7 +86,7 @@ class Codebook:
         return sorted(range(len(scores)), key=lambda run: (-scores[run], run))[: recipe.shortlist]
 
     def in_passages(self, passages: Sequence[str]) -> list[int]:
-        """Return the runs that stand in some passages."""
+        """Return the runs that occur in some passages."""
         passage_ids = set(passages)
         return [n for n, run in enumerate(self.lines) if any(edge.passage in passage_ids for edge in run)]
 
@@ -229,7 +229,7 @@ def select(book: Codebook, scored: list[ScoredRun], choice: str, same: float) ->
 
     The paper has the medoid of each cluster of run vectors. Here a run joins the cluster of the best run
     that it is near to, not of any member, so that no chain of likenesses joins what is different; the
-    medoid stands in the place of the best.
+    medoid takes the place of the best.
     """
     if choice == "all" or not scored:
         return scored

@@ -219,7 +219,7 @@ class Expansion:
 class Beams:
     """What RICR found: the chains of every step, best first, and the way there.
 
-    planned: False where the question was taken apart without a plan. width: chains kept. asked: texts that
+    planned: False where the question was taken apart without a plan. width: chains kept. queries: texts that
     candidates were looked for, and round_trips that took: a text that was asked before takes none.
     """
 
@@ -228,7 +228,7 @@ class Beams:
     planned: bool = True
     chains: dict[int, list[BeamChain]] = field(default_factory=dict)
     expansions: list[Expansion] = field(default_factory=list)
-    asked: set[str] = field(default_factory=set)
+    queries: set[str] = field(default_factory=set)
     round_trips: int = 0
 
     def ends(self) -> list[BeamChain]:
@@ -290,8 +290,8 @@ def grow_chains(
 
 
 def _look_up(find: Find, question: str, questions: Sequence[ConcreteQuestion], beams: Beams) -> Candidates:
-    new = {item.text for item in questions} - beams.asked
-    beams.asked |= new
+    new = {item.text for item in questions} - beams.queries
+    beams.queries |= new
     beams.round_trips += bool(new)
     return find(question, questions)
 
@@ -474,7 +474,7 @@ def follow(context: Context, query: Query, find: CandidateSearch, recipe: ChainR
     planned = query.plan is not None
     beams = grow_chains(plan, query.question, find, recipe, planned=planned, similarity=find.similarity)
     if context.trace is not None:
-        context.trace.asked = [_hop_trace(expansion) for expansion in beams.expansions]
+        context.trace.hops = [_hop_trace(expansion) for expansion in beams.expansions]
     chains = beams.ends()
     walk = beams.round_trips <= len(plan.levels())
     if not chains and not walk:  # nothing to rank by, and one round trip left
@@ -541,11 +541,11 @@ def bridges(
     """Return the answers of some pairs that weigh most, `recipe.bridges` of them and none below
     `recipe.least`: walk weight of the passage times exp(sharpness * cosine of pair and question).
 
-    Left out is what stands in the question, and what names nothing that another passage names too: a date or
+    Left out is what occurs in the question, and what names nothing that another passage names too: a date or
     a number leads nowhere.
 
     Args:
-        memory: Names and the passages that they stand in.
+        memory: Names and the passages that they occur in.
         question: The question.
         vector: Of the question, length 1.
         walked: Passages with the weight of the first walk.
@@ -581,7 +581,7 @@ def bridges(
 
 
 def _leads_on(memory: NameGraph, answer: str, passage: str) -> bool:
-    """Tell whether a name in the answer stands in a passage other than this one."""
+    """Tell whether a name in the answer occurs in a passage other than this one."""
     own = memory.passage_numbers[passage]
     names = (memory.name_numbers[mention.key] for mention in link(mentions(answer), memory.name_numbers))
     return any((memory.passages_of(n) != own).any() for n in names)

@@ -157,7 +157,7 @@ class ChainRecipe(Recipe):
     """Chains of question-answer pairs: `ricr`, and `fusion` with a plan; docs/ricr.md.
 
     Candidates of a concrete question. pairs: nearest of the vector index; 0 for entities alone. entities:
-    names of the full-text index; 0 for pairs alone. common: passages in which a name stands that still brings
+    names of the full-text index; 0 for pairs alone. common: passages in which a name occurs that still brings
     its pairs. reranked: candidates that a reranker reads.
     Growing. beam: chains kept for each sub-question. candidates: pairs that may extend a chain. score: of a
     chain from its hops, one of CHAIN_SCORES. unplanned: how a question without a plan is followed, over a
@@ -240,8 +240,8 @@ class GraspRecipe(Recipe):
 
     Search. units: what is searched; `facts` are propositions and pairs. near: of each vector index. lexical:
     propositions of the full-text index; worded: passages of it whose facts are looked at. common: passages in
-    which a name stands that still brings its facts. most: facts of a search; voting: of them, those that vote
-    for their passages, before which no other stands. scan: facts of a common name that an agent follows.
+    which a name occurs that still brings its facts. most: facts of a search; voting: of them, those that vote
+    for their passages, before which there is no other. scan: facts of a common name that an agent follows.
     Agents. rewrite: whether a sub-question becomes a statement before the first search ("first", as in the
     paper), or not until the agent asks for another search ("late"). read: whether an agent is shown facts as
     `lines`, or the `passages` that they vote for. lines: that an agent is shown; voted: passages of a search.
@@ -346,12 +346,12 @@ class PrunedRecipe(Recipe):
     """Of `pruned`; docs/pruned.md.
 
     Candidates. near: pairs, and propositions, of the vector indexes whose runs come into question. common:
-    passages in which a name stands that still brings its runs. candidates: runs in all.
+    passages in which a name occurs that still brings its runs. candidates: runs in all.
     Coarse. concept_weight, relation_weight: of the largest cosines. shortlist: runs for the fine stage (k =
     200). Fine: `fine`. runs: best of each channel (m = 20).
     Selection, one of CHOICES for each channel. facts: runs of what documents say. answers: runs that answers
-    to questions like it cite. questions: such questions with their answers. asked: those that are looked at.
-    like: least cosine of one. same: cosine from which two runs, or two questions, say the same.
+    to questions like it cite. questions: such questions with their answers. near_questions: how many
+    are compared. like: least cosine of one. same: cosine from which two runs, or two questions, say the same.
     Reader. tokens: of all runs. passages: the first, which it reads below the runs; 0 in the paper.
     Passages, by a walk over names. names: of the best runs, that the walk starts from beside the question's
     own; 0 for none. toward: how far the question's vector moves towards theirs. nearest: passages near that
@@ -369,7 +369,7 @@ class PrunedRecipe(Recipe):
     facts: str = field(default="all", metadata={"among": CHOICES})
     answers: str = field(default="unique", metadata={"among": CHOICES})
     questions: str = field(default="none", metadata={"among": CHOICES})
-    asked: int = count(5)
+    near_questions: int = count(5)
     like: float = 0.6
     same: float = 0.93
     tokens: int = 500

@@ -115,7 +115,7 @@ def draw_path(picture: Picture, steps: Sequence[PathStep], *, faint: bool = Fals
             below = _passage(picture, passage)
             passage_node = picture.node(below.id, below.label, below.caption, column, faint=faint)
             add_sources(passage_node, below.sources)
-            picture.edge(node.id, passage_node.id, "stands in", {passage: step.sources[passage]}, faint=faint)
+            picture.edge(node.id, passage_node.id, "occurs in", {passage: step.sources[passage]}, faint=faint)
         last = node.id
 
 
@@ -171,12 +171,12 @@ def _agents(answer: Answer, trace: Trace) -> list[PathStep]:
             search = own[begin:end]
             names = [f"sub-question {number}" for number in _REFERENCE.findall(plan.get(agent, ""))]
             after = [findings[name] for name in [*names, agent] if name in findings] or [QUESTION]
-            results = [step for step in search if not step.failed and step.found]
-            texts = [step.found for step in results if step.tokens] or [step.found for step in results]
+            results = [step for step in search if not step.failed and step.outcome]
+            texts = [step.outcome for step in results if step.tokens] or [step.outcome for step in results]
             passages = {id_ for step in search for id_ in step.passages}
             quotes = {quote.passage: [quote.text] for quote in answer.citations if quote.passage in passages}
             lines = [
-                (step.stage.replace("_", " "), f"failed: {step.failed}" if step.failed else step.found)
+                (step.stage.replace("_", " "), f"failed: {step.failed}" if step.failed else step.outcome)
                 for step in search
             ]
             sub_question, finding = f"asked:{len(steps)}", f"found:{len(steps)}"
@@ -185,7 +185,7 @@ def _agents(answer: Answer, trace: Trace) -> list[PathStep]:
                 PathStep(
                     sub_question,
                     "Sub-question",
-                    search[0].asked,
+                    search[0].task,
                     "then",
                     quotes,
                     (),
@@ -219,7 +219,7 @@ def _walk(picture: Picture, answer: Answer, trace: Trace, passage: str) -> list[
         if step.kind == "passage":
             name = path[position - 1].label if position else ""
             sources = _supporting(picture, step.id, answer.question, name)
-            steps.append(_passage(picture, step.id, "stands in", sources))
+            steps.append(_passage(picture, step.id, "occurs in", sources))
         else:
             sources = _supporting(picture, path[position + 1].id, answer.question, step.label)
             edge = "named in the question" if step.id in linked else "near the question"
@@ -348,7 +348,7 @@ def of_records(query: str, graph: Drawn, behind: Mapping[str, Sequence[RankedPas
     if picture.trim() or graph.left_out:
         total = len(graph.nodes) + len(graph.left_out)
         picture.notes.append(
-            f"The query returned {total:,} nodes; the first are drawn, as a picture has room for {NODES}. "
+            f"The query returned {total:,} nodes; the first are drawn, as a picture holds {NODES}. "
             "A LIMIT or a WHERE chooses others."
         )
     return picture

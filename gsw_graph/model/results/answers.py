@@ -176,13 +176,13 @@ class FoundRun(Result):
 @dataclass(frozen=True)
 class AgentStep(Result):
     """A step of an agent. agent: who took it; stage: of the language model's prompt, or how it searched.
-    asked, found: in words. statements: of `cypher/`, by name, that ran; passages: ids of what they found.
+    task, outcome: in words. statements: of `cypher/`, by name, that ran; passages: ids of what they found.
     tokens: `in` and `out`, empty where no model was asked. failed: why nothing came of it, or None."""
 
     agent: str
     stage: str
-    asked: str
-    found: str
+    task: str
+    outcome: str
     statements: list[str]
     passages: list[str]
     tokens: dict[str, int]
@@ -195,7 +195,7 @@ class Exchange(Result):
     """What a language model was asked, after the system message of its stage, and its reply as it came."""
 
     stage: str
-    asked: str
+    prompt: str
     reply: str
 
 
@@ -207,7 +207,7 @@ class Trace(Result):
     for each passage the strongest path, of the second walk where the first did not reach it, and `bridges`,
     what the second starts from. Of `pruned`: these of its one walk, `bridges` from its best runs, and the
     runs. Of `fusion` without a plan these are of the second walk. Of PropRAG: these of the last walk, and the
-    paths it started from. Of `ricr` and of `fusion` with a plan: what was asked hop by hop.
+    paths it started from. Of `ricr` and of `fusion` with a plan: the questions of each hop, `hops`.
     Of agents: their steps, in the order in which they ended. exchanges: with the language model.
     """
 
@@ -216,11 +216,11 @@ class Trace(Result):
     paths: dict[str, list[Step]] = field(default_factory=dict)  # by passage id
     walked: str | None = None  # "neighbourhood", "twice" or "propositions"
     passages_walked: int = 0
-    specificity: float | None = None  # how far the question's names tell passages apart, in [0, 1]
+    specificity: float | None = None  # how far the question's names distinguish passages, in [0, 1]
     bridges: list[str] = field(default_factory=list)
     fact_paths: list[FactPath] = field(default_factory=list)
     runs: list[FoundRun] = field(default_factory=list)
-    asked: list[HopTrace] = field(default_factory=list)
+    hops: list[HopTrace] = field(default_factory=list)
     steps: list[AgentStep] = field(default_factory=list)
     exchanges: list[Exchange] = field(default_factory=list)
 
@@ -237,7 +237,7 @@ class KeptReply(Result):
 
 
 @dataclass(frozen=True)
-class PastAnswer(Result):
+class CachedAnswer(Result):
     """A question that was asked before (`asked_at`, ISO, UTC) and its answer, which another was answered
     from. `confirmed`: people said that it is right. `used`: its "answer", or the "evidence" that it cites,
     which a model read again."""
@@ -262,19 +262,19 @@ class Answer(Result):
     language model gave no plan, no answer, or nothing else that a strategy asked it for.
     `tokens`: `in` and `out` as the server counted them, `plan` the part of both for planning; `evidence` and
     `prompt` of the answer, as sent.
-    `inferred`: as the language model says, the answer follows from what is cited and does not stand there.
+    `inferred`: as the language model says, the answer follows from what is cited and is not said there.
     `conflicts`: where passages say different things, of a strategy that looks for that.
     `calls` of the language model, of which `failed_calls` gave no reply that can be used. `kept`: replies
     that were there already; what they took
     once is not in `tokens`, `seconds` and `dollars`. `id` of the Question node that keeps it, or None.
-    `past`: the earlier question that it was answered
-    from; an `answer_source` "past" says that its answer was taken as it was.
+    `cached`: the earlier question of the question cache that it was answered from; an `answer_source` "cache"
+    says that its answer was returned unchanged.
     """
 
     question: str
     strategy: str
     answer: str | None
-    answer_source: str  # "llm", "chain", "past" or "none"
+    answer_source: str  # "llm", "chain", "cache" or "none"
     abstained: bool
     confidence: float | None
     citations: list[Citation]
@@ -297,7 +297,7 @@ class Answer(Result):
     conflicts: list[Conflict] = field(default_factory=list)
     inferred: bool = False
     why: str | None = None
-    past: PastAnswer | None = None
+    cached: CachedAnswer | None = None
 
     def __iter__(self) -> Iterator[RankedPassage]:
         """The passages, best first."""

@@ -127,7 +127,7 @@ class Shown(Result):
 
 @dataclass(frozen=True)
 class StoredName(Result):
-    """A name of the memory: the id of its concept, how it is shown, and in how many passages it stands."""
+    """A name of the memory: the id of its concept, how it is shown, and in how many passages it occurs."""
 
     id: str
     name: str
@@ -137,7 +137,7 @@ class StoredName(Result):
 @dataclass(frozen=True)
 class FollowedName(StoredName):
     """A name over all documents. `roles` it plays with their states, `pairs` about it or with it as their
-    answer, `facts` that mention it, `places`: passages that it stands in, `beside`: names that stand in most
+    answer, `facts` that mention it, `places`: passages that it occurs in, `beside`: names that occur in most
     of these."""
 
     roles: dict[str, list[str]]
@@ -171,7 +171,7 @@ class AskedQuestion(Result):
     and when (`asked_at`, ISO, UTC).
 
     `passages` and `pairs`: what the answer used and is still there; only where one question is asked for.
-    `verdict`: "confirmed" or "rejected", where people said so (`judged_at`). `past`: id of the earlier
+    `verdict`: "confirmed" or "rejected", where people said so (`judged_at`). `cached_from`: id of the earlier
     question that it was answered from.
     """
 
@@ -192,7 +192,7 @@ class AskedQuestion(Result):
     pairs: list[UsedPair] = field(default_factory=list)
     verdict: str | None = None
     judged_at: str | None = None
-    past: str | None = None
+    cached_from: str | None = None
 
 
 @dataclass(frozen=True)
@@ -222,12 +222,12 @@ class Table(Result):
 
 @dataclass(frozen=True)
 class Parameter(Result):
-    """What an analysis can be told: `what` says what it means, `default` is what holds where it is not
+    """A parameter of an analysis: `description` says what it means, `default` is what holds where it is not
     given."""
 
     name: str
     default: Any
-    what: str
+    description: str
 
 
 @dataclass(frozen=True)
@@ -405,7 +405,7 @@ class Finding(Result):
 
     check: str
     ok: bool
-    found: str
+    result: str
     mend: str | None = None
 
 

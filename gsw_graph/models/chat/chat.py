@@ -148,8 +148,7 @@ class Chat:
                 hint="Set OPENAI_API_KEY, or GSWGRAPH_LLM_URL for another server",
             )
         url, key = settings.llm_url or OPENAI, settings.llm_key
-        what, names = "the language model", {"whole": URL_HINT, "key_name": "GSWGRAPH_LLM_KEY"}
-        endpoint = Endpoint.check(what, url, key, **names)
+        endpoint = Endpoint.check("the language model", url, key, whole=URL_HINT, key_name="GSWGRAPH_LLM_KEY")
         transport = Transport(endpoint, settings.llm, settings.llm_timeout, settings.llm_options)
         price = settings.llm_price or price_of(settings.llm)
         if budget:

@@ -1,6 +1,6 @@
 """What a language model is asked, and how a reply is read; how many tokens texts take.
 
-JSON in a reply may stand among prose and fences, in a list or under a key, with curly quotes or with the
+JSON in a reply may be among prose and fences, in a list or under a key, with curly quotes or with the
 backslashes of formulas. What is cut off is never completed: the model is asked to repair it.
 """
 

@@ -346,8 +346,8 @@ def read_completion(data: Any, endpoint: Endpoint) -> RawReply:
         return RawReply(text, _text(choice, "finish_reason"), refusal, *counts, thinking=thinking)
     except (KeyError, IndexError, TypeError, AttributeError) as error:
         failure = _get(data, "error")
-        what = _get(failure, "message") or failure or "there is no message in it"
-        raise RetryableError(f"its answer cannot be used ({endpoint.short(str(what))})") from error
+        reason = _get(failure, "message") or failure or "there is no message in it"
+        raise RetryableError(f"its answer cannot be used ({endpoint.short(str(reason))})") from error
 
 
 def _error_fields(error: Any) -> dict[str, str]:

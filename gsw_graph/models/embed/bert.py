@@ -81,8 +81,8 @@ def build(folder: Path) -> bytes:
                 node("MatMul", [state, dense], f"{layer}.wide")
                 node("BiasGelu", [f"{layer}.wide", weight(f"{layer}.intermediate.dense.bias")], source, MS)
             dense = weight(f"{layer}.{part}.dense.weight", transpose=True)
-            made = node("MatMul", [source, dense], f"{layer}.{part}")
-            inputs = [made, state, *norm(f"{layer}.{part}.LayerNorm"), weight(f"{layer}.{part}.dense.bias")]
+            output = node("MatMul", [source, dense], f"{layer}.{part}")
+            inputs = [output, state, *norm(f"{layer}.{part}.LayerNorm"), weight(f"{layer}.{part}.dense.bias")]
             state = node("SkipLayerNormalization", inputs, f"{layer}.{part}.state", MS, epsilon=epsilon)
     node("Identity", [state], "last_hidden_state")
     return _model(nodes, tensors, weights[words].shape[1])

@@ -39,9 +39,9 @@ class Backend(Protocol):
 class Embedder:
     """A model that is ready to run; safe to use from several threads.
 
-    name: as configured, with prompts that stand in for its own. dimension: length of a vector. device: `cpu`,
+    name: as configured, with prompts that replace its own. dimension: length of a vector. device: `cpu`,
     `cuda`, `mps` or the host of a server. backend: `onnxruntime`, `torch` or `server`, run by `runner`.
-    query_prompt, document_prompt: what stands before a question and before a document; left out, the model's
+    query_prompt, document_prompt: texts put before a question and before a document; left out, the model's
     own.
     """
 

@@ -1,11 +1,11 @@
-// An answer: what it says, what it stands on, the chain hop by hop, and the picture.
+// An answer: its text, its citations, the chains hop by hop, and the picture.
 import { html, nothing } from "./lit-html.js";
 import { judging } from "./judging.js";
 import { at, count, marked, section, some, when } from "./parts.js";
 
 export function answered(answer, picture, about) {
   return html`<article class="result" aria-live="polite">
-    ${said(answer)}
+    ${summary(answer)}
     ${judging(answer, about)}
     ${some(answer.citations) ? cited(answer.citations) : nothing}
     ${some(answer.conflicts) ? section("Passages say different things", conflicts(answer.conflicts)) : nothing}
@@ -15,9 +15,9 @@ export function answered(answer, picture, about) {
   </article>`;
 }
 
-const SOURCES = { llm: "worded by the language model", chain: "read off a chain of pairs", rule: "decided by rule", past: "from an answer before" };
+const SOURCES = { llm: "worded by the language model", chain: "read off a chain of pairs", rule: "decided by rule", cache: "from the question cache" };
 
-function said(answer) {
+function summary(answer) {
   const facts = [
     answer.why ? `${answer.strategy}, as ${answer.why}` : answer.strategy,
     SOURCES[answer.answer_source],
@@ -30,35 +30,35 @@ function said(answer) {
     ${answer.answer ? html`<p class="answer" id="answer">${answer.answer}</p>` : html`<p class="answer none" id="answer">${answer.abstained ? "Not in the memory" : "These passages were found"}</p>`}
     ${answer.missing ? html`<p>${answer.missing}</p>` : nothing}
     ${answer.note ? html`<p class="dim">${answer.note}</p>` : nothing}
-    ${answer.past ? earlier(answer.past) : nothing}
+    ${answer.cached ? earlier(answer.cached) : nothing}
     <p class="dim small">${facts.filter(Boolean).join(" · ")}</p>`;
 }
 
-const USED = { answer: "its answer", evidence: "what its answer cited, read again", plan: "its plan, followed again" };
-const earlier = (past) => html`<p class="dim">As asked on ${when(past.asked_at)}: <a href=${at("asked", past.id)}>${past.question}</a> <strong>${past.answer}</strong>${past.confirmed ? " (confirmed)" : ""}; from ${USED[past.used] || past.used}</p>`;
+const USED = { answer: "its answer", evidence: "what its answer cited, read again" };
+const earlier = (cached) => html`<p class="dim">As asked on ${when(cached.asked_at)}: <a href=${at("questions", cached.id)}>${cached.question}</a> <strong>${cached.answer}</strong>${cached.confirmed ? " (confirmed)" : ""}; from ${USED[cached.used] || cached.used}</p>`;
 
 // A click on a citation opens its passage, where the sentence is marked.
 function cited(citations) {
-  const open = (event, one) => {
-    const passage = document.getElementById(`passage-${one.passage}`);
-    if (!passage) return; // it was not given back; the link leads to its document
+  const open = (event, citation) => {
+    const passage = document.getElementById(`passage-${citation.passage}`);
+    if (!passage) return; // it was not returned; the link leads to its document
     event.preventDefault();
     for (let outer = passage; outer; outer = outer.parentElement?.closest("details")) outer.open = true;
     passage.scrollIntoView({ block: "center" });
     passage.querySelector("summary").focus();
   };
-  return html`<ol class="citations">${citations.map((one) => html`<li>
-    <a href=${at("documents", one.passage)} @click=${(event) => open(event, one)}>${one.title || one.source}</a>: <q>${one.text}</q></li>`)}</ol>`;
+  return html`<ol class="citations">${citations.map((citation) => html`<li>
+    <a href=${at("documents", citation.passage)} @click=${(event) => open(event, citation)}>${citation.title || citation.source}</a>: <q>${citation.text}</q></li>`)}</ol>`;
 }
 
 function passages(answer) {
-  const quoted = (id) => answer.citations.filter((one) => one.passage === id).map((one) => one.text);
-  return answer.passages.map((one, number) => {
-    const quotes = quoted(one.id);
-    return html`<details class="passage" id=${`passage-${one.id}`} ?open=${quotes.length > 0 || (number === 0 && !some(answer.citations))}>
-      <summary>${one.title || one.source}${quotes.length ? html` <span class="tag">cited</span>` : nothing}</summary>
-      <p class="text">${marked(one.text, quotes)}</p>
-      <p class="dim small"><a href=${at("documents", one.document)}>${one.source}</a>, score ${one.score.toFixed(3)}</p></details>`;
+  const quoted = (id) => answer.citations.filter((citation) => citation.passage === id).map((citation) => citation.text);
+  return answer.passages.map((passage, number) => {
+    const quotes = quoted(passage.id);
+    return html`<details class="passage" id=${`passage-${passage.id}`} ?open=${quotes.length > 0 || (number === 0 && !some(answer.citations))}>
+      <summary>${passage.title || passage.source}${quotes.length ? html` <span class="tag">cited</span>` : nothing}</summary>
+      <p class="text">${marked(passage.text, quotes)}</p>
+      <p class="dim small"><a href=${at("documents", passage.document)}>${passage.source}</a>, score ${passage.score.toFixed(3)}</p></details>`;
   });
 }
 
@@ -68,5 +68,5 @@ const chains = (list) => list.map((chain, number) => html`<details class="chain"
     <span class="dim">${hop.qa.question}</span> <strong>${hop.qa.answers.join("; ")}</strong>
     <span class="dim small">score ${hop.score.toFixed(3)}, found by ${hop.via.join(" and ")}</span></li>`)}</ol></details>`);
 
-const conflicts = (list) => list.map((one) => html`<p>${one.question}</p><ul>${one.claims.map((claim) => html`<li>
+const conflicts = (list) => list.map((conflict) => html`<p>${conflict.question}</p><ul>${conflict.claims.map((claim) => html`<li>
   <strong>${claim.answer}</strong> <span class="dim">${claim.titles.join(", ")}</span></li>`)}</ul>`);

@@ -1,4 +1,4 @@
-// The HTTP API of the server. A token lives as long as the tab and goes nowhere else.
+// The HTTP API of the server. A token is kept as long as the tab and sent nowhere else.
 export class Fault extends Error {
   constructor(body, status) {
     super(body.error || `the server answered ${status}`);
@@ -44,15 +44,15 @@ export async function drawn(answer) {
   return (await send("draw", options)).text();
 }
 
-// What a route tells on its way, event by event; the data of the last event comes back.
-export async function follow(path, value, last, tell, signal) {
+// The events of a route, one by one; the data of the last event comes back.
+export async function follow(path, value, last, onEvent, signal) {
   const options = value instanceof FormData ? { method: "POST", body: value, headers: {} } : body(value);
   options.headers.Accept = "text/event-stream";
   const answer = await send(path, { ...options, signal });
   for await (const [event, data] of events(answer.body)) {
     if (event === "error") throw new Fault(data, data.status);
     if (event === last) return data;
-    tell(event, data);
+    onEvent(event, data);
   }
   throw new Fault({ error: "the answer was cut off", hint: "Ask again" });
 }

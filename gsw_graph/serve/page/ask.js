@@ -21,14 +21,14 @@ async function ask(plan = null) {
   Object.assign(view, { running, answer: null, picture: null, error: null, text: "", stage: "Asking" });
   redraw();
   const { question, strategy, k, llm } = view;
-  const tell = (event, data) => {
+  const onEvent = (event, data) => {
     if (view.running !== running) return;
     if (event === "text") view.text += data.text;
     if (event === "stage") view.stage = data.text || STAGES[data.stage] || data.stage;
     redraw();
   };
   try {
-    const answer = await follow("ask", { question, strategy, k, llm, plan, trace: true }, "answer", tell, running.signal);
+    const answer = await follow("ask", { question, strategy, k, llm, plan, trace: true }, "answer", onEvent, running.signal);
     if (view.running !== running) return;
     Object.assign(view, { answer, plan: answer.plan });
     redraw();

@@ -20,15 +20,15 @@ export function redraw() {
 
 // Runs one request of a view: `busy` while it runs, `error` where it fails; an older one that comes late is dropped.
 export async function fill(view, work) {
-  const turn = (view.turn = (view.turn || 0) + 1);
+  const request = (view.request = (view.request || 0) + 1);
   Object.assign(view, { busy: true, error: null });
   redraw();
   try {
-    const found = await work();
-    if (view.turn === turn) Object.assign(view, found);
+    const changes = await work();
+    if (view.request === request) Object.assign(view, changes);
   } catch (error) {
-    if (view.turn === turn) view.error = error;
+    if (view.request === request) view.error = error;
   }
-  if (view.turn === turn) view.busy = false;
+  if (view.request === request) view.busy = false;
   redraw();
 }

@@ -95,7 +95,7 @@ function doing() {
 function reported(report) {
   const { documents } = report;
   const parts = ["new", "replaced", "unchanged", "failed"].filter((name) => documents[name]).map((name) => `${documents[name]} ${name}`);
-  const listed = (title, list) => (some(list) ? html`<h2>${title}</h2><ul class="facts">${list.map((one) => html`<li>${one.source} <span class="dim">${one.reason}</span></li>`)}</ul>` : nothing);
+  const listed = (title, list) => (some(list) ? html`<h2>${title}</h2><ul class="facts">${list.map((file) => html`<li>${file.source} <span class="dim">${file.reason}</span></li>`)}</ul>` : nothing);
   return html`<section aria-live="polite"><p class="answer" id="report">${count(documents.new + documents.replaced + documents.unchanged + documents.failed, "document")}: ${parts.join(", ") || "nothing to load"}</p>
     <p class="dim small">${Object.entries(report.nodes).map(([label, number]) => `${number.toLocaleString("en")} ${label}`).join(" · ")} · ${report.seconds.total.toFixed(1)} s</p>
     ${report.note ? html`<p>${report.note}</p>` : nothing} ${listed("Failed", report.failures)} ${listed("Left out", report.skipped)}

@@ -1,20 +1,20 @@
 // The page: its views by the address behind `#`, who may see it, keys.
 import { get, setToken, tokenSent } from "./api.js";
 import { asking } from "./ask.js";
-import * as asked from "./asked.js";
 import * as documents from "./documents.js";
 import { redraw, start } from "./draw.js";
 import { html, nothing } from "./lit-html.js";
 import { listen, loading, overlay } from "./load.js";
 import * as names from "./names.js";
 import { count, failed } from "./parts.js";
+import * as questions from "./questions.js";
 
 const page = { view: "ask", id: "", about: null, status: null, error: null };
 const VIEWS = {
   ask: { title: "Ask", show: () => asking(page.about) },
   documents: { title: "Documents", openList: documents.documents.openList, openOne: documents.openOne, show: () => (page.id ? documents.document_(page.about) : documents.documents.show()) },
   names: { title: "Names", openList: names.names.openList, openOne: names.openOne, show: () => (page.id ? names.name(page.about) : names.names.show()) },
-  asked: { title: "Asked", openList: asked.asked.openList, openOne: asked.openOne, show: () => (page.id ? asked.question(page.about) : asked.asked.show()) },
+  questions: { title: "Questions", openList: questions.questions.openList, openOne: questions.openOne, show: () => (page.id ? questions.question(page.about) : questions.questions.show()) },
   load: { title: "Load", show: () => loading(page.about) },
 };
 
@@ -48,14 +48,14 @@ async function enter() {
 const token = () => html`<form class="line" @submit=${(event) => { event.preventDefault(); setToken(new FormData(event.target).get("token")); enter(); }}>
   <label>Token of this server <input name="token" type="password" autocomplete="off" required></label><button class="first">Enter</button></form>
   ${tokenSent() ? html`<p class="error" role="alert">The server does not take this token.</p>` : nothing}
-  <p class="dim">The server said at its start in which file it stands.</p>`;
+  <p class="dim">The server printed the file of the token when it started.</p>`;
 
-const held = (nodes) => [count(nodes.Document || 0, "document"), count(nodes.Passage || 0, "passage"), ...(nodes.QAPair ? [count(nodes.QAPair, "pair")] : []), count(nodes.Concept || 0, "name")].join(" · ");
+const counts = (nodes) => [count(nodes.Document || 0, "document"), count(nodes.Passage || 0, "passage"), ...(nodes.QAPair ? [count(nodes.QAPair, "pair")] : []), count(nodes.Concept || 0, "name")].join(" · ");
 
 start(() => html`
   <header>
     <nav aria-label="Views">${Object.entries(VIEWS).map(([name, { title }]) => html`<a href=${`#/${name}`} aria-current=${page.view === name ? "page" : nothing}>${title}</a>`)}</nav>
-    <p class="dim small" title=${page.about?.memory || ""}>${page.status ? held(page.status.nodes) : nothing}</p>
+    <p class="dim small" title=${page.about?.memory || ""}>${page.status ? counts(page.status.nodes) : nothing}</p>
   </header>
   <main>${page.about ? VIEWS[page.view].show() : page.error?.status === 401 ? token() : failed(page.error)}</main>
   <footer class="dim small"><a href="/openapi.json">Routes of the HTTP API</a></footer>

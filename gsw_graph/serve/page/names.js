@@ -5,9 +5,9 @@ import { html, nothing } from "./lit-html.js";
 import { listed, opener } from "./listed.js";
 import { at, busy, count, failed, nameLink, pairs, section, some } from "./parts.js";
 
-const one = { id: null, found: null };
+const selected = { id: null, item: null };
 
-export const openOne = opener("names", one);
+export const openOne = opener("names", selected);
 
 export const names = listed({
   path: "names", title: "Names", label: "In a name", thing: "name",
@@ -18,19 +18,19 @@ export const names = listed({
 async function rename(name) {
   const value = prompt(`What is ${name} called?`, name);
   if (!value || value === name) return;
-  await fill(one, async () => { await post("corrections", { action: "rename", values: [name, value] }); return {}; });
-  if (!one.error) location.hash = at("names", value);
+  await fill(selected, async () => { await post("corrections", { action: "rename", values: [name, value] }); return {}; });
+  if (!selected.error) location.hash = at("names", value);
 }
 
 export function name(about) {
-  const { found } = one;
-  if (!found) return html`${busy(one)} ${failed(one.error)}`;
-  return html`<h1>${found.name}</h1> ${failed(one.error)}
-    <p class="dim small">in ${count(found.passages, "passage")} ${about?.read_only ? nothing : html`<button class="small" @click=${() => rename(found.name)}>Rename it</button>`}</p>
-    ${Object.keys(found.roles).length ? section("Roles", html`<ul class="facts">${Object.entries(found.roles).map(([role, states]) => html`<li>${role} <span class="dim">${states.join("; ")}</span></li>`)}</ul>`) : nothing}
-    ${some(found.pairs) ? section(count(found.pairs.length, "pair"), pairs(found.pairs)) : nothing}
-    ${some(found.facts) ? section(count(found.facts.length, "proposition"), html`<ul class="facts">${found.facts.map((fact) => html`<li>${fact.text}</li>`)}</ul>`) : nothing}
-    ${some(found.beside) ? section("Names beside it", html`<p>${found.beside.map((row) => html`${nameLink(row.name, row.id)} <span class="dim small">${row.passages}</span> &nbsp; `)}</p>`) : nothing}
-    ${some(found.places) ? section("Passages", found.places.map((place) => html`<details class="passage"><summary>${place.title || place.source}</summary>
+  const { item } = selected;
+  if (!item) return html`${busy(selected)} ${failed(selected.error)}`;
+  return html`<h1>${item.name}</h1> ${failed(selected.error)}
+    <p class="dim small">in ${count(item.passages, "passage")} ${about?.read_only ? nothing : html`<button class="small" @click=${() => rename(item.name)}>Rename it</button>`}</p>
+    ${Object.keys(item.roles).length ? section("Roles", html`<ul class="facts">${Object.entries(item.roles).map(([role, states]) => html`<li>${role} <span class="dim">${states.join("; ")}</span></li>`)}</ul>`) : nothing}
+    ${some(item.pairs) ? section(count(item.pairs.length, "pair"), pairs(item.pairs)) : nothing}
+    ${some(item.facts) ? section(count(item.facts.length, "proposition"), html`<ul class="facts">${item.facts.map((fact) => html`<li>${fact.text}</li>`)}</ul>`) : nothing}
+    ${some(item.beside) ? section("Names beside it", html`<p>${item.beside.map((row) => html`${nameLink(row.name, row.id)} <span class="dim small">${row.passages}</span> &nbsp; `)}</p>`) : nothing}
+    ${some(item.places) ? section("Passages", item.places.map((place) => html`<details class="passage"><summary>${place.title || place.source}</summary>
       <p class="text">${place.text}</p><p class="dim small"><a href=${at("documents", place.document)}>${place.source}</a></p></details>`)) : nothing}`;
 }

@@ -2,7 +2,7 @@
 import { html, nothing } from "./lit-html.js";
 
 export const some = (list) => Array.isArray(list) && list.length > 0;
-export const count = (number, one, many = `${one}s`) => `${number.toLocaleString("en")} ${number === 1 ? one : many}`;
+export const count = (number, noun, plural = `${noun}s`) => `${number.toLocaleString("en")} ${number === 1 ? noun : plural}`;
 export const when = (time) => new Date(time).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" });
 export const at = (view, id = "") => `#/${view}${id ? `/${encodeURIComponent(id)}` : ""}`;
 
@@ -17,9 +17,9 @@ export const busy = (view, word = "Looking") => (view.busy ? html`<p class="dim"
 export const section = (title, inner, open = true) =>
   html`<details class="part" ?open=${open}><summary>${title}</summary>${inner}</details>`;
 
-// action: what stands behind each pair.
+// action: what follows each pair.
 export const pairs = (list, action = () => nothing) =>
-  html`<ul class="facts">${list.map((one) => html`<li>${one.question} <strong>${one.answers.join("; ") || "no answer"}</strong> ${action(one)}</li>`)}</ul>`;
+  html`<ul class="facts">${list.map((pair) => html`<li>${pair.question} <strong>${pair.answers.join("; ") || "no answer"}</strong> ${action(pair)}</li>`)}</ul>`;
 
 export const nameLink = (name, id) => html`<a href=${at("names", id || name)}>${name}</a>`;
 
@@ -28,13 +28,13 @@ export const search = (label, value, ask) =>
     <input name="text" type="search" aria-label=${label} placeholder=${label} .value=${value}>
     <button>Find</button></form>`;
 
-// The text with the sentences marked that stand in it, whatever white space lies between their words.
+// The text with the sentences marked that are in it, with any white space between their words.
 export function marked(text, sentences) {
   const spans = [];
   for (const sentence of sentences) {
     const words = sentence.trim().split(/\s+/).map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
-    const found = words[0] ? new RegExp(words.join("\\s+")).exec(text) : null;
-    if (found) spans.push([found.index, found.index + found[0].length]);
+    const match = words[0] ? new RegExp(words.join("\\s+")).exec(text) : null;
+    if (match) spans.push([match.index, match.index + match[0].length]);
   }
   spans.sort((a, b) => a[0] - b[0]);
   const parts = [];

@@ -5,7 +5,7 @@ Of the paper: hybrid search over propositions, score(passage) = sum 1 / (k + ran
 k = 60, a statement and keywords for the search, at most three traversals over names, one sentence or
 "insufficient". Ours: question-answer pairs are facts beside propositions; the call that reads the evidence
 asks for the traversal too, so that a plain sub-question takes one call; replies are lines, which take fewer
-tokens than JSON; what an agent names, and its finding, must stand in the lines that it was shown; a
+tokens than JSON; what an agent names, and its finding, must occur in the lines that it was shown; a
 sub-question that waits for one without an answer is asked with that in its words, "Where was (who built the
 Stone Pier) born?"; where there is one sub-question its finding is the answer.
 """
@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from gsw_graph.ask.answer.evidence import Item, flat, listed, sentences_of, texts
 from gsw_graph.ask.answer.reader import NOTHING_FOUND, cited, from_items, is_yes_no, supported, words_of
 from gsw_graph.ask.plan import Plan, SubQuestion, check_about, followed, without_references
-from gsw_graph.ask.retrieve.agents import Spoken, Team, request_for, side_by_side
+from gsw_graph.ask.retrieve.agents import AgentModel, Team, request_for, side_by_side
 from gsw_graph.ask.retrieve.names.linking import lucene_words, mentions
 from gsw_graph.ask.retrieve.recipes import GRASP_PAPER, GraspRecipe
 from gsw_graph.ask.strategy import (
@@ -122,7 +122,7 @@ FACTS, NAMED, DENSE, WORDS = "read/facts", "read/entity_facts", "read/dense", "r
 _ALIKE = 0.75  # share of two lines' words in common from which they say the same
 _EACH = 5  # facts that a passage has among the first, about: so much further down is the next one's rank
 _LONG = 300  # characters of a line
-_ROOM = 450  # tokens of passages, where there are no facts: three of them
+_PASSAGE_TOKENS = 450  # tokens of passages, where there are no facts: three of them
 _READ = 1_200  # of passages that facts vote for
 _SHORT = 100  # of one in the trace
 _TRACED = 10  # passages of a search in the trace
@@ -206,7 +206,7 @@ def _first(evidence: Evidence) -> list[RankedPassage]:
 
 def of_facts(facts: Sequence[FoundFact], text: str, recipe: GraspRecipe) -> Evidence:
     """Rank facts that came in the order of their vectors by their words too, and the passages by the facts
-    that vote for them (GRASP, section 3.3). Lines are ranked by what passage they stand in as well."""
+    that vote for them (GRASP, section 3.3). Lines are ranked by what passage they occur in as well."""
     numbers = range(len(facts))
     lexical = [fact.lexical for fact in facts]
     by_words = lexical if any(lexical) else _overlaps(facts, text)
@@ -234,7 +234,7 @@ def of_facts(facts: Sequence[FoundFact], text: str, recipe: GraspRecipe) -> Evid
 def of_passages(rankings: Sequence[Sequence[RankedPassage]]) -> Evidence:
     """Return passages of several searches, joined by reciprocal ranks."""
     passages = reciprocal_rank_fusion(rankings)
-    return Evidence(list(texts(passages, _ROOM)), passages)
+    return Evidence(list(texts(passages, _PASSAGE_TOKENS)), passages)
 
 
 def _sorted(facts: Sequence[FoundFact], votes: Sequence[float]) -> list[FoundFact]:
@@ -242,7 +242,7 @@ def _sorted(facts: Sequence[FoundFact], votes: Sequence[float]) -> list[FoundFac
 
 
 def _overlaps(facts: Sequence[FoundFact], text: str) -> list[float]:
-    """Count for each fact, how many of the words that are asked for stand in it, rare ones among the facts
+    """Count for each fact, how many of the words that are asked for occur in it, rare ones among the facts
     more."""
     text_words = words_of(text)
     each = [text_words & words_of(fact.line) for fact in facts]
@@ -258,8 +258,8 @@ def _distinct(facts: Sequence[FoundFact], most: int) -> list[FoundFact]:
             break
         words = words_of(fact.line)
         if not any(
-            fact.passage.id == other.passage.id and len(words & theirs) >= _ALIKE * len(words | theirs)
-            for other, theirs in distinct
+            fact.passage.id == other.passage.id and len(words & known) >= _ALIKE * len(words | known)
+            for other, known in distinct
         ):
             distinct.append((fact, words))
     return [fact for fact, _ in distinct]
@@ -268,7 +268,7 @@ def _distinct(facts: Sequence[FoundFact], most: int) -> list[FoundFact]:
 _FINDING_LIMIT = 400  # tokens of a reply; a usual one has 40
 _WHOLE = 300  # tokens of a text that is read
 _KEPT = 4  # a part in so many of the lines stays of those before, however many new ones there are
-UNSUPPORTED = "its answer stands in no line that it was shown"
+UNSUPPORTED = "no line that it was shown has its answer"
 NO_MORE = "it asked for more than it may"
 _YES_NO = re.compile(r"^\W*(?:yes|no)\b\W*", re.IGNORECASE)
 _STATEMENT = re.compile(r"^\W*statement\W*[:：][ \t*_]*(\S[^\n]*)", re.MULTILINE | re.IGNORECASE)
@@ -280,7 +280,7 @@ class Finding:
     """What came of a sub-question, `question` as it was asked.
 
     answer: in a few words, None where it was insufficient; sentence: that states it; sources: the lines that
-    both stand on. missing: what is not known, where there is no answer; failed: why, where the model gave no
+    both are based on. missing: what is not known, where there is no answer; failed: why the model gave no
     reply that could be used. passages: that were found on the way, best first, by each search.
     """
 
@@ -345,7 +345,7 @@ class Search:
             return self.question, ""
 
     def _take(self, evidence: Evidence) -> None:
-        """Show new lines first; of those before as many stay as there is room."""
+        """Show new lines first; of those before as many stay as the budget allows."""
         items = evidence.items
         texts = {item.text for item in items}
         earlier = [item for item in self.shown if item.text not in texts]
@@ -364,7 +364,7 @@ class Search:
         return self.agent.ask(request, parse_reply, self.question, str)
 
     def _check(self, reply: Reply) -> Finding:
-        """Return the finding, where its answer stands in the lines; its sentence too, else the answer stands
+        """Return the finding, where its answer occurs in the lines; its sentence too, else the answer is
         for itself."""
         named = [number - 1 for number in reply.lines]
         numbers = supported(self.question, reply.text, named, self.shown, judged=False)
@@ -398,7 +398,7 @@ class Search:
         return bool(statement)
 
     def _is_shown(self, name: str) -> bool:
-        """Tell whether a name stands in the question or in a line, as whole words."""
+        """Tell whether a name occurs in the question or in a line, as whole words."""
         key = normalise(name)
         every = [self.question, *(item.text for item in self.shown)]
         return bool(key) and any(
@@ -520,10 +520,10 @@ def answered(
     ]
     lost = next((results[sink.id] for sink in plan.sinks if sink.id not in whole), None)
     several = len(plan.sinks) > 1  # to compare, count or join what they found
-    speaker = Spoken(agent, model, "the findings", lambda reply: reply.answer or reply.missing)
+    agent_model = AgentModel(agent, model, "the findings", lambda reply: reply.answer or reply.missing)
     try:
         judged = several and lost is None
-        draft = from_items(question, items, speaker, judged=judged, task="grasp_join", on_text=on_text)
+        draft = from_items(question, items, agent_model, judged=judged, task="grasp_join", on_text=on_text)
     except ReplyError as error:
         last = plan.steps[-1].id
         if several:
@@ -565,7 +565,7 @@ def _of(finding: Finding) -> AnswerDraft:
 
 
 def _further(draft: AnswerDraft, whole: Mapping[int, Finding]) -> list[Citation]:
-    """Return the citations with those of the other lines that the same findings stand on."""
+    """Return the citations with those of the other lines that the same findings are based on."""
     passages = {citation.passage for citation in draft.citations}
     further = [
         cited(item, finding.question, finding.answer or "")

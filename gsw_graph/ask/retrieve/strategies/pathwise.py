@@ -14,10 +14,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from gsw_graph.ask.answer.chains import from_chains
-from gsw_graph.ask.answer.evidence import ROOM, Item, flat, texts
+from gsw_graph.ask.answer.evidence import BUDGET, Item, flat, texts
 from gsw_graph.ask.answer.reader import read_answer
 from gsw_graph.ask.plan import rewrite, word_stems
-from gsw_graph.ask.retrieve.agents import Spoken, Team, request_for, side_by_side
+from gsw_graph.ask.retrieve.agents import AgentModel, Team, request_for, side_by_side
 from gsw_graph.ask.retrieve.intent import (
     ANY_DATE,
     DEEPEST,
@@ -55,7 +55,7 @@ T = TypeVar("T")
 Asked = list[tuple[str, "str | None"]]  # sub-questions and their answers
 
 _CHAINED = 0.2  # weight of a path beside chains, which have 1: it puts them in order and adds little
-CITED_WEIGHT = 2.0  # of the passages that an answer stands on, where those of a path have 1
+CITED_WEIGHT = 2.0  # of the passages that an answer is based on, where those of a path have 1
 SURE = 0.5  # confidence from which chains hold the answer for four questions of five (docs/ricr.md)
 ONE_PAIR = 0.8  # confidence from which one pair answers a simple question, as in `auto`
 _NEAR, _COMMON, _DATED = 100, 30, 30  # of the passages among which dated ones are looked for
@@ -85,7 +85,7 @@ class SubProblem:
 
 @dataclass
 class Finding:
-    """Hold what became of a sub-problem. gain: expected of it. sources: lines that the answer stands on."""
+    """Hold what became of a sub-problem. gain: expected of it. sources: lines that the answer is based on."""
 
     problem: SubProblem
     passages: list[RankedPassage]
@@ -136,8 +136,8 @@ class _Paths:
             agent.note("intent", question, str(intent))
         else:
             try:
-                intent, made = ask_intent(agent, question, intent)
-                plan = plan or (made if len(made.steps) > 1 else None)
+                intent, model_plan = ask_intent(agent, question, intent)
+                plan = plan or (model_plan if len(model_plan.steps) > 1 else None)
             except ReplyError as error:
                 self.notes.append(f"rules read the question: {error}")
         return (intent if self.recipe.intent else Intent()), plan
@@ -319,17 +319,17 @@ class _Paths:
         limit = _BESIDE if len(lines) == len(findings) else _READ
         return [
             *lines,
-            *texts(retrieved.passages, max(ROOM - sum(estimate(line.text) for line in lines), 0), limit),
+            *texts(retrieved.passages, max(BUDGET - sum(estimate(line.text) for line in lines), 0), limit),
         ]
 
     def _read(self, agent: Agent, finding: Finding) -> Finding:
         question = finding.problem.question
         lines = list(texts(finding.passages, most=self.recipe.documents))
-        spoken = Spoken(
+        agent_model = AgentModel(
             agent, self.team.model, question, lambda reply: reply.answer or reply.missing or "nothing"
         )
         try:
-            read = read_answer(question, lines, spoken, final=False)
+            read = read_answer(question, lines, agent_model, final=False)
         except ReplyError as error:
             self.notes.append(f"a sub-question was not read: {error}")
             return finding

@@ -46,7 +46,7 @@ def run(context: Context, query: Query, recipe: PrunedRecipe) -> Retrieved:
     question, traced = query.question, context.trace is not None
     lines = pruned.lines_of(question, query.plan)
     vector = context.vectors([question, *lines])[question]  # with the lines in one batch
-    earlier = _earlier(context, question, recipe) if context.options.past and query.answer else []
+    earlier = _earlier(context, question, recipe) if context.options.question_cache and query.answer else []
     cited = list(dict.fromkeys(quote.passage.id for old in earlier for quote in old.quotes))
     try:
         book = _codebook(context, [question, *lines], cited, recipe)
@@ -122,7 +122,7 @@ def _items(
         _item("questions", old.quotes[0].passage, [Sentence(flat(old.question), flat(old.answer))])
         for old in earlier
     ]
-    used, room = set[int](), recipe.tokens
+    used, budget = set[int](), recipe.tokens
     for channel, edges in runs:
         by_passage = defaultdict[str, list[Fact]](list)
         for edge in edges:
@@ -130,7 +130,7 @@ def _items(
                 used.add(edge.number)
                 by_passage[edge.passage].append(Edge(edge.subject, flat(edge.relation), edge.object))
         new = [_item(channel, passages[id_], facts) for id_, facts in by_passage.items()]
-        if (room := room - sum(estimate(item.text) for item in new)) < 0:
+        if (budget := budget - sum(estimate(item.text) for item in new)) < 0:
             break
         items += new
     for passage in ranked[: recipe.passages]:
@@ -175,7 +175,7 @@ def _earlier(context: Context, question: str, recipe: PrunedRecipe) -> list[Cach
 
     vector = context.vector(question).tolist()
     with context.clock("database"):
-        earlier = near(context.reader, vector, recipe.asked)
+        earlier = near(context.reader, vector, recipe.near_questions)
     return [
         old
         for old in earlier

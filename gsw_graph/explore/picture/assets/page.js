@@ -10,7 +10,7 @@
     return element;
   };
   const ordered = data.columns.length > 0; // columns from left to right; else the layout is free
-  // First what takes room beside the picture, so that it is fitted into what is left.
+  // First what takes space beside the picture, so that it is fitted into what is left.
   $("title").textContent = data.title;
   $("said").textContent = data.said;
   for (const note of data.notes) $("notes").append(make("p", note));

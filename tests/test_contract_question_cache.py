@@ -1,4 +1,4 @@
-"""A memory that learns from being asked: a question that was asked before in other words is answered from what its answer used, and never from one that is wrong,
+"""The question cache: a question that was asked before in other words is answered from what its answer used, and never from one that is wrong,
 that has changed, or that another question got."""
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ ANSWER = "the ombre"
 
 def first(memory: Memory) -> Answer:
     answer = memory.ask(samples.QUESTION, plan=samples.PLAN)
-    assert (answer.answer, answer.past) == (ANSWER, None)
+    assert (answer.answer, answer.cached) == (ANSWER, None)
     return answer
 
 
@@ -38,26 +38,26 @@ def test_a_confirmed_answer_is_given_again_with_its_citations(sample: Memory) ->
     assert old.id is not None
     assert sample.confirm(old.id[:10]).verdict == "confirmed"
     new = sample.ask(AGAIN)
-    assert (new.answer, new.answer_source, new.abstained) == (ANSWER, "past", False)
-    assert new.past is not None
-    assert (new.past.id, new.past.question, new.past.confirmed, new.past.used) == (old.id, samples.QUESTION, True, "answer")
+    assert (new.answer, new.answer_source, new.abstained) == (ANSWER, "cache", False)
+    assert new.cached is not None
+    assert (new.cached.id, new.cached.question, new.cached.confirmed, new.cached.used) == (old.id, samples.QUESTION, True, "answer")
     assert set(new.citations) == set(old.citations)
     assert new.round_trips == 1
     assert version(sample) == stamp
     assert rows(sample, "MATCH (q:Question)-[:REUSED]->(s:Question) RETURN q.id AS q, s.id AS s") == [(new.id, old.id)]
     third = sample.ask(AGAIN)  # the nearest question is now one that was answered from the first
-    assert third.past is not None
-    assert (third.past.id, third.past.confirmed) == (old.id, True)
+    assert third.cached is not None
+    assert (third.cached.id, third.cached.confirmed) == (old.id, True)
     assert sample.status().questions == {"kept": 3, "confirmed": 1, "rejected": 0, "reused": 2}
-    assert [(one.verdict, one.past) for one in sample.history().questions] == [(None, old.id), (None, old.id), ("confirmed", None)]
+    assert [(question.verdict, question.cached_from) for question in sample.history().questions] == [(None, old.id), (None, old.id), ("confirmed", None)]
 
 
 def test_without_a_model_only_a_confirmed_answer_to_the_same_words_is_given_again(sample: Memory) -> None:
     old = first(sample)
-    assert sample.ask(AGAIN).past is None
+    assert sample.ask(AGAIN).cached is None
     sample.confirm(str(old.id))
-    assert sample.ask(OTHER_WORDS).past is None
-    assert sample.ask(AGAIN).past is not None
+    assert sample.ask(OTHER_WORDS).cached is None
+    assert sample.ask(AGAIN).cached is not None
 
 
 @pytest.mark.parametrize("confirmed", [False, True])
@@ -66,34 +66,34 @@ def test_another_question_is_not_taken_for_it(sample: Memory, confirmed: bool) -
     if confirmed:
         sample.confirm(str(old.id))
     for other in (DIED, samples.QUESTION.replace("Stone", "Iron"), samples.QUESTION.replace("river", "lake"), "Who is the mayor of Valle Alto?"):
-        assert sample.ask(other, keep=False).past is None, other
+        assert sample.ask(other, keep=False).cached is None, other
 
 
 def test_a_rejected_answer_is_never_used(sample: Memory) -> None:
     old = first(sample)
     sample.confirm(str(old.id))
     copied = sample.ask(AGAIN)
-    assert copied.past is not None
+    assert copied.cached is not None
     sample.reject(str(old.id))
     for question in (samples.QUESTION, AGAIN):
-        assert sample.ask(question).past is None, "neither it nor what was answered from it"
+        assert sample.ask(question).cached is None, "neither it nor what was answered from it"
     sample.confirm(str(old.id))  # people change their minds
-    assert sample.ask(AGAIN).past is not None
+    assert sample.ask(AGAIN).cached is not None
 
 
-def test_what_somebody_wants_otherwise_is_not_answered_from_the_past(sample: Memory) -> None:
+def test_what_somebody_wants_otherwise_is_not_answered_from_the_cache(sample: Memory) -> None:
     old = first(sample)
     sample.confirm(str(old.id))
-    for how in ({"past": False}, {"strategy": "fusion"}, {"plan": samples.PLAN}, {"plan": False}, {"answer": False}):
-        assert sample.ask(AGAIN, keep=False, **how).past is None, how  # type: ignore[arg-type]
-    assert sample.ask(AGAIN, keep=False).past is not None
+    for how in ({"question_cache": False}, {"strategy": "fusion"}, {"plan": samples.PLAN}, {"plan": False}, {"answer": False}):
+        assert sample.ask(AGAIN, keep=False, **how).cached is None, how  # type: ignore[arg-type]
+    assert sample.ask(AGAIN, keep=False).cached is not None
 
 
 @pytest.mark.parametrize("change", ["forgotten", "replaced", "text", "hidden"])
 def test_an_answer_whose_documents_changed_or_went_is_not_used(sample: Memory, tmp_path: Path, change: str) -> None:
     old = first(sample)
     sample.confirm(str(old.id))
-    assert sample.ask(AGAIN).past is not None
+    assert sample.ask(AGAIN).cached is not None
     source = next(citation.source for citation in old.citations if citation.title == "Valle Alto")
     if change == "forgotten":
         found = sample.forget(source)
@@ -107,7 +107,7 @@ def test_an_answer_whose_documents_changed_or_went_is_not_used(sample: Memory, t
         sample.cypher("MATCH (p:Passage {title: 'Valle Alto'}) SET p.text = 'Valle Alto lies on the Duero.'", write=True)
     else:
         sample.cypher("MATCH (d:Document {title: 'Valle Alto'}) SET d.status = 'loading'", write=True)
-    assert sample.ask(AGAIN).past is None
+    assert sample.ask(AGAIN).cached is None
 
 
 def test_a_question_that_is_not_there_or_not_answered_cannot_be_judged(sample: Memory) -> None:
@@ -157,9 +157,9 @@ def test_a_model_reads_what_the_answer_cites_and_is_asked_for_no_plan(read: Memo
     reader.stages.clear()
     new = read.ask(OTHER_WORDS)
     assert (new.answer, new.answer_source, reader.stages) == (ANSWER, "llm", ["answer"])
-    assert new.past is not None
-    assert (new.past.used, new.past.confirmed) == ("evidence", False)
+    assert new.cached is not None
+    assert (new.cached.used, new.cached.confirmed) == ("evidence", False)
     assert 5 * sum(new.tokens[name] for name in ("in", "out")) <= sum(old.tokens[name] for name in ("in", "out"))
     reader.stages.clear()
     read.confirm(str(old.id))
-    assert (read.ask(AGAIN).answer_source, reader.stages) == ("past", [])
+    assert (read.ask(AGAIN).answer_source, reader.stages) == ("cache", [])
