@@ -389,9 +389,9 @@ PRUNED_RECIPES = {
 
 @dataclass(frozen=True, slots=True)
 class SearchRecipe(Recipe):
-    """Of `dense` and `bm25`. rerank: so many passages are put in order by the reranker of the settings."""
+    """Of `dense` and `bm25`. rerank: so many passages are put in order by the reranker, where one is set."""
 
-    rerank: int = 0
+    rerank: int = 30
 
 
 @dataclass(frozen=True, slots=True)
