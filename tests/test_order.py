@@ -104,6 +104,21 @@ def test_the_order_is_that_of_the_weighted_features() -> None:
     assert rerank(NAMES, worded(walked("Ana Ruiz")), walked("Ana Ruiz", scores=(0.0,)), [], 1.0, none) == ([0], [1.0])
 
 
+def test_a_reranker_counts_where_names_tell_nothing_apart() -> None:
+    passages = walked("Stone Pier", "Ana Ruiz", "Harbour Club", "Valle Alto")
+    none = replace(RerankRecipe(), **dict.fromkeys(WALK_FEATURES + WORD_FEATURES, 0.0), relevance=2)
+
+    def read(specificity: float, *relevance: float) -> list[float]:
+        order, shares = rerank(NAMES, worded(passages), passages, [], specificity, none, relevance)
+        return [shares[order.index(n)] for n in range(4)]
+
+    assert read(1.0, 0.1, 0.2, 0.3, 0.9) == [0.25] * 4, "where they do, the walk decides"
+    shares = np.log(read(0.0, 0.01, 0.5, 0.5, 0.99))
+    np.testing.assert_allclose(shares - shares[3], [-2, -1, -1, 0], err_msg="half way in log-odds")
+    np.testing.assert_allclose(np.log(read(0.5, 0.0, 1.0, 1.0, 1.0)), np.log(read(0.5, 0.1, 0.2, 0.2, 0.2)), err_msg="no scale matters, no end is too far")
+    assert read(0.0, 0.3, 0.3, 0.3, 0.3) == [0.25] * 4
+
+
 def test_names_tell_passages_apart_by_how_few_have_the_rarest() -> None:
     assert NAMES.specificity(["ana ruiz", "stone pier"], 0.3) == 1, "one passage of four has the pier"
     assert NAMES.specificity(["ana ruiz"], 0.3) == pytest.approx(0.5), "two of four"

@@ -210,6 +210,41 @@ class First:
         return np.full(len(pairs), 0.01, np.float32)
 
 
+class Titled:
+    """A reranker that sees an answer in the passages of one title alone."""
+
+    name = "titled"
+
+    def __init__(self, title: str) -> None:
+        self.title = title
+
+    def score(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
+        return np.array([0.9 if text.startswith(f"{self.title}\n") else 0.1 for _, text in pairs], np.float32)
+
+
+@pytest.mark.parametrize("name", ["dense", "bm25", "linked", "pruned"])
+def test_a_reranker_that_is_set_has_a_say(sample: Memory, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def ask(question: str = "Where was the builder of the pier born?") -> Answer:
+        return sample.ask(question, strategy=name, k=5, trace=True, answer=False, llm=False, keep=False)
+
+    usual = ask()
+    last = usual.passages[-1].title
+    monkeypatch.setattr(sample, "_reranker", Titled(last))
+    answer = ask()
+    place = [passage.title for passage in answer.passages].index(last)
+    assert place == 0 if name in ("dense", "bm25") else place < len(usual.passages) - 1
+    assert (answer.models["reranker"], answer.trace and answer.trace.reranker) == ("titled", "titled")
+    assert answer.seconds["rerank"] > 0 == usual.seconds["rerank"]
+    if name == "linked":  # one passage alone has this name
+        assert ask("Who built the Stone Pier?").models["reranker"] is None
+
+
+def test_passages_are_reranked_only_by_a_reranker(sample: Memory) -> None:
+    with pytest.raises(InputError, match="there is no reranker"):
+        sample.ask(samples.QUESTION, strategy=Variant("dense", {"rerank": 100}).build(), llm=False, keep=False)
+    assert sample.ask(samples.QUESTION, strategy=Variant("bm25", {"rerank": 0}).build(), llm=False, keep=False).passages
+
+
 @pytest.mark.parametrize("name", [name for name in STRATEGIES if names(name)])
 def test_every_field_of_a_recipe_is_read(sample: Memory, name: str) -> None:
     """A setting of `eval` that nobody reads would seem to make no difference."""

@@ -88,6 +88,8 @@ def print_answer(
         click.echo("Passages:")
     for rank, passage in enumerate(answer.passages, 1):
         _print_passage(screen, rank, passage)
+    if trace is not None and trace.reranker:
+        click.echo(f"\nReranked by {one_line(trace.reranker)}")
     if trace is not None and trace.walked is not None:
         _print_walk(trace, trace.walked, answer.passages)
     has_model = answer.models.get("llm") is not None

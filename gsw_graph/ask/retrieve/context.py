@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gsw_graph.ask.retrieve.names.graph import Neighbourhood
+    from gsw_graph.model.results import RankedPassage
     from gsw_graph.models.chat.chat import QuestionModel
     from gsw_graph.models.embed.embedder import Embedder
     from gsw_graph.models.rerank import Reranker
@@ -114,6 +115,20 @@ class Context:
         reranker = self._models.reranker
         self.used["reranker"] = reranker.name if reranker else "cosine"
         return reranker
+
+    def relevance(self, question: str, passages: Sequence[RankedPassage]) -> list[float] | None:
+        """Return how well each passage answers a question, in [0, 1], by the reranker of the settings; None
+        without one. Raises ModelError."""
+        if (reranker := self._models.reranker) is None:
+            return None
+        self.used["reranker"] = reranker.name
+        if self.trace is not None:
+            self.trace.reranker = reranker.name
+        with self.clock("rerank"):
+            scores: list[float] = reranker.score(
+                [(question, f"{p.title}\n{p.text}") for p in passages]
+            ).tolist()
+        return scores
 
     @property
     def is_fitted(self) -> bool:

@@ -126,8 +126,9 @@ class RerankRecipe(Recipe):
     """The last order of what a walk found, and of the passages nearest to the question; docs/linked.md.
     passages: of each of the two that are put in order, 0 for the walk's own order. first: of them, those that
     can name a title, or be named. read: of them, those whose words count as said. unnamed: specificity of a
-    question without names. The others are weights of features (names/walk.py), fitted by
-    bench/linked_order.py on sets of questions, each with the same weight."""
+    question without names. relevance: weight of the reranker, where one is set. The others are weights of
+    features (names/walk.py), fitted by bench/linked_order.py on sets of questions, each with the same
+    weight."""
 
     passages: int = 30
     first: int = count(5)
@@ -140,6 +141,7 @@ class RerankRecipe(Recipe):
     unread: float = _any_number(3.0)
     nearness: float = _any_number(2.3)
     coverage: float = _any_number(4.2)
+    relevance: float = 6.0
     unnamed: float = 0.5
 
 
@@ -389,9 +391,9 @@ PRUNED_RECIPES = {
 
 @dataclass(frozen=True, slots=True)
 class SearchRecipe(Recipe):
-    """Of `dense` and `bm25`. rerank: so many passages are put in order by the reranker of the settings."""
+    """Of `dense` and `bm25`. rerank: so many passages are put in order by the reranker, where one is set."""
 
-    rerank: int = 0
+    rerank: int = 30
 
 
 @dataclass(frozen=True, slots=True)

@@ -217,6 +217,7 @@ class Trace(Result):
     walked: str | None = None  # "neighbourhood", "twice" or "propositions"
     passages_walked: int = 0
     specificity: float | None = None  # how far the question's names distinguish passages, in [0, 1]
+    reranker: str | None = None  # what read the first passages with the question
     bridges: list[str] = field(default_factory=list)
     fact_paths: list[FactPath] = field(default_factory=list)
     runs: list[FoundRun] = field(default_factory=list)

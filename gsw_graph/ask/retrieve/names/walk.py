@@ -266,6 +266,7 @@ def seed_weights(weights: Sequence[tuple[str, float]]) -> list[dict[str, Any]]:
 WALK_FEATURES = ("walk_score", "rank", "uncovered", "named", "joint")
 WORD_FEATURES = ("unread", "nearness", "coverage")
 CONFIDENCE = (2.2, 2.41, 2.68, -4.15)  # weights of titled, coverage and sentence, and the bias
+_UNLIKELY = 1e-6  # relevance that counts as none
 _SHORTEST = 2  # letters of a term
 _LONGEST = 20_000  # characters of a passage that are looked at
 
@@ -371,9 +372,10 @@ def rerank(
     near: Near,
     specificity: float,
     recipe: RerankRecipe,
+    relevance: Sequence[float] | None = None,
 ) -> tuple[list[int], list[float]]:
-    """Put passages in order by the walk as far as the question's names tell passages apart, and by words and
-    vectors for the rest.
+    """Put passages in order by the walk as far as the question's names tell passages apart, and by words,
+    vectors and a reranker, where one is set, for the rest.
 
     Args:
         graph: The neighbourhood.
@@ -382,6 +384,8 @@ def rerank(
         near: Passages of the vector index with their cosines, best first.
         specificity: Of the question's names, in [0, 1] (`NameGraph.specificity`).
         recipe: Weights of the features.
+        relevance: Of each passage by the reranker, in [0, 1]. Its log-odds count, 0 for the best and -1 for
+            the worst, so that no reranker's scale matters.
 
     Returns:
         Numbers of the passages, best first, and the share of each in the softmax.
@@ -390,6 +394,11 @@ def rerank(
     of_walk = [getattr(recipe, name) * specificity for name in WALK_FEATURES]
     of_words = [getattr(recipe, name) * (1 - specificity) for name in WORD_FEATURES]
     logits = table @ np.array(of_walk + of_words)
+    if relevance is not None:
+        likely = np.clip(relevance, _UNLIKELY, 1 - _UNLIKELY)
+        odds = np.log(likely / (1 - likely))
+        share = recipe.relevance * (1 - specificity)
+        logits += share * (odds - odds.max()) / max(np.ptp(odds), _UNLIKELY)
     shares = np.exp(logits - logits.max(initial=0.0))
     shares /= shares.sum() or 1
     order = np.argsort(-shares, kind="stable")

@@ -69,18 +69,15 @@ def bm25(context: Context, query: Query, recipe: SearchRecipe) -> Retrieved:
 def _reranked(
     context: Context, query: Query, passages: list[RankedPassage], recipe: SearchRecipe
 ) -> list[RankedPassage]:
-    """Return the first passages, some of them in the order of the reranker."""
-    first = passages[: recipe.rerank]
-    if first:
-        if (reranker := context.reranker) is None:
-            raise InputError(
-                "there is no reranker", hint="Name one in GSWGRAPH_RERANKER, or leave rerank at 0"
-            )
-        with context.clock("rerank"):
-            scores = reranker.score([(query.question, f"{p.title}\n{p.text}") for p in first]).tolist()
+    """Return the first passages, some of them in the order of the reranker where one is set."""
+    first, rest = passages[: recipe.rerank], passages[recipe.rerank :]
+    if first and (scores := context.relevance(query.question, first)) is not None:
         ranked = sorted(zip(scores, first, strict=True), key=lambda pair: -pair[0])
         first = [replace(passage, score=score) for score, passage in ranked]
-    return [*first, *passages[len(first) :]][: query.k]
+        rest = [replace(passage, score=min(passage.score, first[-1].score)) for passage in rest]
+    elif first and recipe.rerank != SearchRecipe().rerank:
+        raise InputError("there is no reranker", hint="Name one in GSWGRAPH_RERANKER, or leave rerank out")
+    return [*first, *rest][: query.k]
 
 
 NONE = Strategy(

@@ -51,10 +51,7 @@ def run(context: Context, query: Query, recipe: LinkedRecipe) -> Retrieved:
             queries = [(question, near), (further, further_near)]
             result = rank_passages(graph, queries, top_k, recipe.walk, trace=traced)
     passages = fetch_passages(context, result, top_k)
-    with context.clock("rank"):
-        ranked, sure = in_order(
-            context, graph, question, first.mentions, near, passages, recipe.rerank, query.k
-        )
+    ranked, sure = in_order(context, graph, question, first.mentions, near, passages, recipe.rerank, query.k)
     if context.trace is not None:
         both = replace(first, passages=result.passages + first.passages, paths=result.paths + first.paths)
         write_walk(context, context.trace, both, ranked, twice=False)
@@ -119,9 +116,12 @@ def in_order(
     specificity = graph.specificity(names, recipe.unnamed)
     if context.trace is not None:
         context.trace.specificity = specificity
-    terms = QueryTerms(question, list(map(text_of, candidates)))
-    numbers, shares = rerank(graph, terms, candidates, near, specificity, recipe)
-    sure = confidence(graph, names, terms, [candidates[n] for n in numbers[:SURE_PASSAGES]])
+    counts = recipe.relevance * (1 - specificity) > 0
+    relevance = context.relevance(question, candidates) if counts else None
+    with context.clock("rank"):
+        terms = QueryTerms(question, list(map(text_of, candidates)))
+        numbers, shares = rerank(graph, terms, candidates, near, specificity, recipe, relevance)
+        sure = confidence(graph, names, terms, [candidates[n] for n in numbers[:SURE_PASSAGES]])
     first = [replace(candidates[n], score=share) for n, share in zip(numbers[:k], shares, strict=False)]
     ids = {passage.id for passage in candidates}
     rest = [

@@ -31,7 +31,7 @@ from gsw_graph.ask.retrieve.intent import (
     read_intent,
 )
 from gsw_graph.ask.retrieve.names.linking import mentions
-from gsw_graph.ask.retrieve.recipes import PATHWISE_RECIPES, PathwiseRecipe
+from gsw_graph.ask.retrieve.recipes import PATHWISE_RECIPES, PathwiseRecipe, SearchRecipe
 from gsw_graph.ask.retrieve.strategies.baselines import BM25, DENSE
 from gsw_graph.ask.retrieve.strategies.fusion import FUSION
 from gsw_graph.ask.retrieve.strategies.linked import LINKED
@@ -437,9 +437,9 @@ def search(context: Context, query: Query, approach: Approach, recipe: PathwiseR
 def _search_hybrid(context: Context, query: Query, weight: float) -> Retrieved:
     """Search by lambda * cosine + (1 - lambda) * BM25 as a share of the largest (equations 10 to 12); without
     a language model one pair that is sure answers."""
-    retrieved = DENSE(context, query)
+    retrieved = DENSE.with_recipe(SearchRecipe(rerank=0))(context, query)
     if weight < 1:
-        sparse = BM25(context, query).passages
+        sparse = BM25.with_recipe(SearchRecipe(rerank=0))(context, query).passages
         top = max((passage.score for passage in sparse), default=0.0) or 1.0
         scores: dict[str, float] = defaultdict(float)
         for share, passages, scale in ((weight, retrieved.passages, 1.0), (1 - weight, sparse, top)):

@@ -83,10 +83,7 @@ def run(context: Context, query: Query, recipe: PrunedRecipe) -> Retrieved:
     with context.clock("rank"):
         result = rank_passages(graph, queries, top_k, recipe.walk, trace=traced)
     passages = fetch_passages(context, result, top_k)
-    with context.clock("rank"):
-        ranked, sure = in_order(
-            context, graph, question, result.mentions, near, passages, recipe.rerank, query.k
-        )
+    ranked, sure = in_order(context, graph, question, result.mentions, near, passages, recipe.rerank, query.k)
     if context.trace is not None:
         write_walk(context, context.trace, result, ranked, twice=bool(bridges))
         context.trace.bridges = bridge_names
