@@ -175,7 +175,8 @@ def detect(text: str) -> Language:
     if is_uncased(text):
         seen = (language for language, signs in _SCRIPTS if 10 * len(signs.findall(text)) > len(text))
         return next(seen, ENGLISH)
-    tokens = re.findall(LETTERS, text.lower())
+    first, *rest = re.findall(LETTERS, text) or [""]
+    tokens = [first.lower(), *filter(str.islower, rest)]  # a name may be of another language
     counts = [(sum(token in language.words for token in tokens), language) for language in LANGUAGES]
     most, language = max(counts, key=lambda count: count[0])
     english = sum(token in FUNCTION_WORDS for token in tokens)

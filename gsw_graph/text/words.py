@@ -193,6 +193,8 @@ _STEMMERS = dict(
     ta:tamil tr:turkish""".split()
 )
 
+_AND_THE = re.compile("^[وف](?=ال)")  # Snowball leaves these before an article
+
 
 @lru_cache(maxsize=65536)
 def stem(word: str, language: str = "en") -> str:
@@ -201,7 +203,8 @@ def stem(word: str, language: str = "en") -> str:
     if language in _STEMMERS:
         import snowballstemmer
 
-        return snowballstemmer.stemmer(_STEMMERS[language]).stemWord(word)
+        word = _AND_THE.sub("", word)
+        return str(snowballstemmer.stemmer(_STEMMERS[language]).stemWord(word))
     for ending in _ENDINGS:
         if word.endswith(ending) and len(word) - len(ending) >= _SHORTEST_STEM:
             return word[: -len(ending)]
