@@ -2,7 +2,7 @@
 
     python bench/languages.py [--world] [--together] [--strategies linked,dense,bm25] [--misses]
 
-Each language has a memory of its own with the English corpus in it, or all have one (`--together`).
+Each language has a memory of its own, or all have one (`--together`).
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def main() -> None:
     print(f"| recall@2, @5 | {' | '.join(strategies)} |\n|---|{'---|' * len(strategies)}")
     with tempfile.TemporaryDirectory() as folder:
         for code, (_, questions) in corpora.items():
-            loaded = corpora if arguments.together else {name: corpora[name] for name in ("en", code)}
+            loaded = corpora if arguments.together else {code: corpora[code]}
             path = Path(folder, "all" if arguments.together else code)
             with Memory.open(f"{path}/memory") as memory:
                 for name, (documents, _) in loaded.items():
