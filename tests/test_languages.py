@@ -7,10 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from gsw_graph.ask.retrieve.names.linking import link, mentions
+from gsw_graph.ask.retrieve.names.walk import QueryTerms
 from gsw_graph.extract import rules
 from gsw_graph.memory import Memory
 from gsw_graph.model.documents import Document, Passage
 from gsw_graph.text.languages import detect
+from gsw_graph.text.names import normalise
 from gsw_graph.text.words import sentences
 
 WORLD = json.loads((Path(__file__).parent / "languages" / "world.json").read_text(encoding="utf-8"))
@@ -73,6 +76,62 @@ def test_sentences_end_as_their_script_has_it() -> None:
     assert sentences("他来了。她走了！真的吗？") == ("他来了。", "她走了！", "真的吗？")
     assert sentences("هل جاء؟ نعم.") == ("هل جاء؟", "نعم.")
     assert sentences("राम आया। सीता गई।") == ("राम आया।", "सीता गई।")
+
+
+@pytest.mark.parametrize(
+    "forms",
+    [
+        ("Новая Ладога", "Новой Ладоги", "Новую Ладогу", "Новой Ладогой"),
+        ("Ибрагим Орлов", "Ибрагима Орлова", "Ибрагимом Орловым"),
+        ("Άννα Ρουίζ", "Άννας Ρουίζ"),
+        ("المتحف الكبير", "للمتحف الكبير", "والمتحف الكبير", "متحف كبير"),
+    ],
+)
+def test_cases_and_articles_are_no_part_of_a_normal_form(forms: tuple[str, ...]) -> None:
+    keys = {normalise(form) for form in forms}
+    assert len(keys) == 1
+    assert {normalise(key) for key in keys} == keys
+
+
+def test_names_that_differ_by_more_than_a_case_stay_apart() -> None:
+    assert len({normalise(name) for name in ("Иван", "Иванов", "Ивановск", "Рим", "Римма")}) == 5
+    assert normalise("Anders") != normalise("Ander")
+
+
+def test_a_german_name_is_linked_in_every_case() -> None:
+    names = {"neue sternwarte", "altes rathaus", "seewarte"}
+    for question in ("Wer leitete den Bau der Neuen Sternwarte?", "Wann wurde das Dach des Alten Rathauses gedeckt?"):
+        assert [mention.key in names for mention in link(mentions(question), names)] == [True]
+    assert link(mentions("Who led the Neuen Sternwarte?"), names) == []
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("Wer baute die Orgeln der Kapelle?", "Die Orgel in einer der Kapellen baute Ida Holm."),
+        ("Кто построил мосты через реку?", "Мост через реки построила она."),
+        ("من بنى الجسور والمدرسة؟", "هو بنى مدرسة."),
+    ],
+)
+def test_words_are_compared_by_the_stems_of_their_language(question: str, text: str) -> None:
+    assert QueryTerms(question, [text, "x"]).coverage(text) > 0.3
+    assert QueryTerms(question, ["x", text]).language == detect(question).code
+
+
+def test_a_date_or_an_abbreviation_ends_no_sentence_of_its_language() -> None:
+    text = "Am 9. Oktober kam er bzw. sie an. Danach ging er."
+    assert len(sentences(text, language="de")) == 2
+    assert len(sentences(text)) > 2
+
+
+def test_the_language_of_a_document_is_stored_and_can_be_set(memory: Memory, tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("# Восток\n\nМаяки на реке строила она, и это было давно.", encoding="utf-8")
+    (tmp_path / "b.md").write_text("# East\n\nThe lighthouses were built by her.", encoding="utf-8")
+    (tmp_path / "c.md").write_text("---\nlanguage: sv-SE\n---\n# Norr\n\nFyrarna byggdes vid floden.", encoding="utf-8")
+    assert memory.load(tmp_path).failures == []
+    rows = memory.cypher("MATCH (d:Document) RETURN d.title AS title, d.language AS language").rows
+    assert {row["title"]: row["language"] for row in rows} == {"Восток": "ru", "East": "en", "Norr": "sv"}
+    assert [p.title for p in memory.ask("Кто строил маяк у реки?", strategy="bm25", keep=False)][:1] == ["Восток"]
 
 
 @pytest.mark.parametrize("code", LANGUAGES)

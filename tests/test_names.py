@@ -118,7 +118,7 @@ def test_spellings_of_one_name(one, two):
     assert normalise(one) == normalise(two) != ""
 
 
-@pytest.mark.parametrize("name", ["東京", "Москва", "हिन्दी", "ไทย", "ລາວ", "서울", "القاهرة", "தமிழ்", "ქართული"])
+@pytest.mark.parametrize("name", ["東京", "Минск", "हिन्दी", "ไทย", "ລາວ", "서울", "بغداد", "தமிழ்", "ქართული"])
 def test_names_of_other_scripts_keep_their_letters(name):
     letters = [c for c in normalise(name) if c.isalpha()]
     assert len(letters) == sum(c.isalpha() for c in name)

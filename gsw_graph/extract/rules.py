@@ -11,12 +11,10 @@ from dataclasses import dataclass, field, replace
 from gsw_graph.load.assemble import named, words_of
 from gsw_graph.model.documents import Document, Entity, Passage, Proposition, Workspace
 from gsw_graph.text.dates import find_dates
-from gsw_graph.text.languages import detect
+from gsw_graph.text.languages import without_article
 from gsw_graph.text.names import FoundName, find_names, normalise, title_names
 from gsw_graph.text.scripts import is_uncased, recurring_names
 from gsw_graph.text.words import WORD, normalise_text, sentences
-
-_READ = 8  # passages of a document that tell its language
 
 
 @dataclass(slots=True)
@@ -53,13 +51,14 @@ def extract(document: Document) -> Workspace:
     index = _Index()
     lower: set[str] = set()
     mentions: list[tuple[FoundName, int]] = []
-    language = detect("\n".join(passage.text for passage in document.passages[:_READ]))
+    language = document.language
     for passage in document.passages:
         text = _without_dates(passage, index)
         mentions += ((name, passage.position) for name in find_names(text, language))
         lower.update(word for word in WORD.findall(text) if word.islower())
         for title in title_names(passage.title) if document.titled else ():
             index.add(title, passage.position, title=True)
+            index.add(without_article(title, language), passage.position, title=True)
         headings = filter(is_uncased, passage.section.split(" > ")[1:])
         mentions += ((FoundName(heading), passage.position) for heading in headings)
     for name in recurring_names("\n".join(passage.text for passage in document.passages)):
@@ -93,7 +92,7 @@ def extract_sentences(document: Document) -> Workspace:
     facts: list[Proposition] = []
     for passage in document.passages:
         title = normalise(passage.title) if document.titled else ""
-        for sentence in sentences(passage.text):
+        for sentence in sentences(passage.text, language=document.language.code):
             keys = dict.fromkeys([*([title] if title in names else []), *named(sentence, names, words)])
             if len(keys) > 1:
                 mentions = tuple((names[key], None) for key in keys)
@@ -126,11 +125,12 @@ def _add_names(index: _Index, mentions: list[tuple[FoundName, int]]) -> None:
         if not (name.lead or name.capitals or name.starter or name.noun)
     }
     certain.update(index.entries)
+    single = certain | {key.rpartition(" ")[2] for key in certain}
     only_capitals = all(name.capitals for name, _ in mentions)
     for name, position in mentions:
         if name.lead and normalise(whole := f"{name.lead} {name.text}") in certain:
             index.add(whole, position)
-        elif name.noun and normalise(name.text) not in certain:
+        elif name.noun and normalise(name.text) not in single:
             continue
         elif not name.capitals:
             index.add(name.text, position, starter=name.starter)

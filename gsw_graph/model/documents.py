@@ -12,12 +12,15 @@ from functools import lru_cache
 from typing import Any, TypeAlias
 
 from gsw_graph.text.dates import find_dates
+from gsw_graph.text.languages import Language, detect, language_of
 
 Value: TypeAlias = "str | int | float | bool | list[str]"
 """Of metadata."""
 # Of metadata: keys of a document, characters of a text, items of a list, objects within objects.
 _KEYS, _CHARACTERS, _ITEMS, _DEPTH = 100, 2000, 100, 4
 _DATED = ("about", "date", "published", "created", "sent")  # keys of the date that a document is about
+_READ = 8  # passages of a document that tell its language
+_LANGUAGE = re.compile(r"[a-z]{2}(?:[-_]|$)")  # de, de-AT
 _TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d)?")
 
 
@@ -80,10 +83,21 @@ class Document:
         return next(filter(None, dates), None)
 
     @property
+    def language(self) -> Language:
+        """Return the language that its metadata name, ISO 639-1, else the one that it seems to be in."""
+        if _LANGUAGE.match(code := str(self.meta.get("language", "")).lower()):
+            return language_of(code[:2])
+        return detect("\n".join(passage.text for passage in self.passages[:_READ]))
+
+    @property
     def properties(self) -> dict[str, Value]:
-        """Return metadata and date as the graph has them."""
+        """Return language, metadata and date as the graph has them."""
         about = {"about": self.about} if self.about else {}
-        return {**about, **{f"meta_{key}": value for key, value in self.meta.items()}}
+        return {
+            "language": self.language.code,
+            **about,
+            **{f"meta_{key}": value for key, value in self.meta.items()},
+        }
 
     @property
     def id(self) -> str:

@@ -140,7 +140,8 @@ class Memory(Keyed):
 
 
 class Document(Keyed):
-    """What was loaded; `about`: the date it is about. Its metadata are further properties, `meta_<key>`."""
+    """What was loaded; `about`: the date it is about; `language`: ISO 639-1. Its metadata are further
+    properties, `meta_<key>`."""
 
     source = StringProperty()
     title = StringProperty()
@@ -153,13 +154,14 @@ class Document(Keyed):
     loaded_at = StringProperty()
     status = StringProperty()
     about = StringProperty()
+    language = StringProperty()
     passages = RelationshipFrom(_full("Passage"), "PART_OF")
 
 
 class Passage(Keyed):
-    """A stretch of a document; `words` is its text with characters and line ends in their plain form, by
-    which words are found; `section`: title and headings that lead to it, in a long document; `speaker` and
-    `at` of a turn of a conversation."""
+    """A stretch of a document; `words` is what its words are found by: its text with characters and line
+    ends in their plain form, in another language than English the stems of its words; `section`: title and
+    headings that lead to it, in a long document; `speaker` and `at` of a turn of a conversation."""
 
     fulltext = ("title", "words")
     text = StringProperty()

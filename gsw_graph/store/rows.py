@@ -15,7 +15,7 @@ import numpy as np
 from gsw_graph.model.documents import content_id
 from gsw_graph.text.dates import is_distinctive
 from gsw_graph.text.names import normalise
-from gsw_graph.text.words import normalise_text, pack_vector
+from gsw_graph.text.words import pack_vector, searchable
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -161,6 +161,7 @@ def _document(workspace: Workspace, rows: list[Row]) -> None:
 
 def _passages(workspace: Workspace, vectors: Vectors, rows: dict[str, list[Row]]) -> None:
     document = workspace.document
+    language = document.language.code
     ids = [document.passage_id(p.position) for p in document.passages]
     for id_, passage, vector in zip(ids, document.passages, vectors.passages, strict=True):
         rows["passages"].append(
@@ -168,7 +169,7 @@ def _passages(workspace: Workspace, vectors: Vectors, rows: dict[str, list[Row]]
                 "id": id_,
                 "document": document.id,
                 "text": passage.text,
-                "words": normalise_text(passage.text),
+                "words": searchable(passage.text, language),
                 "title": passage.title,
                 "position": passage.position,
                 "section": passage.section or None,

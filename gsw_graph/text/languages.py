@@ -8,32 +8,38 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
-from gsw_graph.text.words import FUNCTION_WORDS, LETTERS
+from gsw_graph.text.scripts import is_uncased
+from gsw_graph.text.words import FUNCTION_WORDS, LETTERS, fold
 
 _LEAST = 0.08  # share of function words in a text of a language
 _READ = 4000  # characters of a text that tell its language
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Language:
-    """What names depend on.
+    """What names and words depend on.
 
     Attributes:
         code: ISO 639-1.
-        words: Function words, in small letters.
+        words: Function words, in small letters; English ones where no others are known.
         joins: Words within one name.
         nouns: Whether all nouns have a capital.
     """
 
     code: str
-    words: frozenset[str]
+    words: frozenset[str] = FUNCTION_WORDS
     joins: frozenset[str] = frozenset()
     nouns: bool = False
 
+    @cached_property
+    def folded(self) -> frozenset[str]:
+        """Return the function words as they stand among the words of a text."""
+        return frozenset(map(fold, self.words))
 
-ENGLISH = Language("en", FUNCTION_WORDS)
+
+ENGLISH = Language("en")
 LANGUAGES = (
     Language(
         "de",
@@ -48,7 +54,11 @@ LANGUAGES = (
             sollte muss nicht nur auch noch schon sehr so dann da dort hier heute später danach
             dabei dazu dafür darauf einst zuerst zuletzt zusammen wie was wer wo wann warum
             welche welcher welches welchen wessen woher wohin diese dieser dieses diesen jede
-            jeder jedes alle viele einige mehrere erst ab laut beide""".split()
+            jeder jedes alle viele einige mehrere erst ab laut beide
+            welchem dessen deren denen diesem jene jener jenes jenen jenem jedem jeden uns mich mir dich dir
+            euch ihnen ins ans ums vors etwas nichts sowie sowohl weder daher deshalb dagegen darin daran
+            davon darum worin womit wofür wodurch wobei sei seien wäre waren werden worden hätte konnten
+            sollten innerhalb außerhalb gegenüber außer statt samt je doch etwa""".split()
         ),
         nouns=True,
     ),
@@ -117,7 +127,12 @@ LANGUAGES = (
             которого которой кто кого кому чей чья чьё где когда куда откуда почему какой какая
             какое какие был была было были есть быть будет нет там тут здесь потом затем позже
             тогда теперь сначала вместе также тоже только очень все всё весь каждый один одна
-            однако хотя пока""".split()
+            однако хотя пока
+            поскольку потому поэтому чтобы либо ни чем чему чём каком какому каким каких какими какую
+            каком которому которым которыми котором которых которую чьей чьего чьему чьим чьих чью чьи
+            этого этому этим этом этих этими этой эту тому тем том теми той ту нас нам нами вас вам меня
+            мне мной тебя тебе нею ними собой своего своему своим своём своих своей свою всего всему всем
+            всех всеми всей каждая каждое одного одной одному одним одном будто словно лишь именно""".split()
         ),
     ),
     Language(
@@ -131,10 +146,22 @@ LANGUAGES = (
         ),
     ),
 )
+# Scripts without capitals tell their language; Japanese first, which has Chinese signs too.
+_SCRIPTS = tuple(
+    (Language(code), re.compile(f"[{signs}]"))
+    for code, signs in (
+        ("ja", "ぁ-ヺ"), ("zh", "\u3400-\u9fff"), ("ko", "가-힣"), ("ar", "ء-ي"), ("hi", "\u0900-\u097f"),
+    )
+)  # fmt: skip
+_BY_CODE = {language.code: language for language in (ENGLISH, *LANGUAGES, *(own for own, _ in _SCRIPTS))}
 _BEFORE_NOUN = re.compile(
     r"d(?:er|ie|as|en|em|es)|(?:k?ein|mein|sein|ihr|unser|dies|jed|welch|all|viel|einig|mehrer|beid)(?:e[nmrs]?)?"
     r"|[iazvb](?:m|ns|um|ur|om|eim)|[a-zäöüß]{4,}e[nmrs]?"
 )
+BEFORE_PLACE = frozenset(
+    "ab auf aus bei bis durch gegenüber in nach nahe nördlich östlich südlich von vor westlich".split()
+)
+_ADJECTIVE = re.compile(r"(?<=\w{3})e[mnrs]?$")
 _ELISION = re.compile(
     r"(?:[cdjlmnst]|qu|lorsqu|puisqu|un|all|dell|dall|nell|sull|quest)'(?=[^\W\d_]{2})", re.IGNORECASE
 )
@@ -142,8 +169,14 @@ _ELISION = re.compile(
 
 @lru_cache(maxsize=256)
 def detect(text: str) -> Language:
-    """Return the language that a text has most function words of; English where it has few of any."""
-    tokens = re.findall(LETTERS, text[:_READ].lower())
+    """Return the language that a text has most function words of, or whose script it has; English where it
+    has few of any."""
+    text = text[:_READ]
+    if is_uncased(text):
+        seen = (language for language, signs in _SCRIPTS if 10 * len(signs.findall(text)) > len(text))
+        return next(seen, ENGLISH)
+    first, *rest = re.findall(LETTERS, text) or [""]
+    tokens = [first.lower(), *filter(str.islower, rest)]  # a name may be of another language
     counts = [(sum(token in language.words for token in tokens), language) for language in LANGUAGES]
     most, language = max(counts, key=lambda count: count[0])
     english = sum(token in FUNCTION_WORDS for token in tokens)
@@ -155,6 +188,33 @@ def elided(word: str) -> int:
     return len(match[0]) if (match := _ELISION.match(word)) else 0
 
 
+def language_of(code: str) -> Language:
+    """Return the language with a code of ISO 639-1; in one that is not known here names are found as in
+    English."""
+    return _BY_CODE.get(code) or Language(code)
+
+
+def without_article(name: str, language: Language) -> str:
+    """Return a name without the article or other function word before it: Die Isar. English ones have no
+    part in a normal form."""
+    first, _, rest = name.partition(" ")
+    return rest if rest and language.words is not FUNCTION_WORDS and first.lower() in language.words else name
+
+
 def precedes_noun(word: str) -> bool:
     """Tell whether a German word stands before common nouns, as an article or an adjective does."""
     return bool(_BEFORE_NOUN.fullmatch(word))
+
+
+def inflections(name: str) -> list[str]:
+    """Return the other forms that a German name may have: des Neuen Theaters, das Neue Theater, ein Neues
+    Theater."""
+    *adjectives, noun = name.split()
+    nouns = [noun.removesuffix(ending) for ending in ("", "s", "es")]
+    endings = ("e", "er", "es", "en") if any(map(_ADJECTIVE.search, adjectives)) else ("",)
+    forms = (
+        " ".join([*(_ADJECTIVE.sub(ending, word) for word in adjectives), form])
+        for ending in endings
+        for form in nouns
+    )
+    return [form for form in dict.fromkeys(forms) if form != name]

@@ -15,8 +15,8 @@ from itertools import groupby
 from typing import NamedTuple
 
 from gsw_graph.text.dates import CALENDAR_WORDS
-from gsw_graph.text.languages import ENGLISH, Language, elided, precedes_noun
-from gsw_graph.text.scripts import is_uncased, marked_names, without_uncased
+from gsw_graph.text.languages import BEFORE_PLACE, ENGLISH, Language, elided, precedes_noun
+from gsw_graph.text.scripts import is_uncased, marked_names, uninflected, without_uncased
 from gsw_graph.text.words import (
     CONNECTORS,
     FUNCTION_WORDS,
@@ -50,8 +50,8 @@ LONGEST = 500  # characters; what is longer is no name, and too long for an inde
 
 @lru_cache(maxsize=65536)
 def normalise(name: str) -> str:
-    """Return the normal form of a name: folded as of `text.fold`, possessive 's, edge punctuation and a
-    leading article off, one space between words.
+    """Return the normal form of a name: folded as of `text.fold`, possessive 's, edge punctuation, a leading
+    article and endings of cases (`scripts.uninflected`) off, one space between words.
 
     Digits and codes stay as they are, and so does a name of punctuation or symbols alone (+, !!!). Empty
     where nothing can be seen of the name, or more than LONGEST characters. Idempotent.
@@ -67,7 +67,9 @@ def normalise(name: str) -> str:
     name = whole = fold(name)
     while (shorter := _ARTICLE.sub("", _trim(_SPACE.sub(" ", _POSSESSIVE.sub("", name))))) != name:
         name = shorter
-    name = name or _symbols(whole) or _symbols(written.casefold())  # as written where it is an accent alone
+    name = (
+        uninflected(name) or _symbols(whole) or _symbols(written.casefold())
+    )  # as written where it is an accent alone
     return name if len(name) <= LONGEST else ""  # a ligature may stand for many letters
 
 
@@ -184,7 +186,7 @@ def find_names(text: str, language: Language = ENGLISH) -> Iterator[FoundName]:
     for match in WORD.finditer(text):
         previous, word, gap = word, match[0], text[end : match.start()]
         begin, end = match.start(), match.end()
-        if language is not ENGLISH and (cut := elided(word)) and word[cut].isupper():
+        if language.words is not FUNCTION_WORDS and (cut := elided(word)) and word[cut].isupper():
             begin, word = begin + cut, word[cut:]
         token = _Token(
             begin, end, word, named=word[0].isupper() or (word[0].islower() and word != word.lower())
@@ -236,7 +238,7 @@ def _names_of(
     if run[0].word.isupper() and _in_capitals(text, run):
         yield from _in_headline(text, run)
         return
-    if language is not ENGLISH:
+    if language.words is not FUNCTION_WORDS:
         yield from _foreign_names(text, run, starts, before, language)
         return
     length = len(run)
@@ -274,17 +276,23 @@ def _foreign_names(
     if not run or len(run) > _MAX_TOKENS:
         return
     starts = starts and len(run) == length
-    after_article = precedes_noun(before)
-    noun = language.nouns and len(run) == 1 and (starts or after_article)
-    yield FoundName(_slice(text, run), starts and len(run) == 1, noun=noun)
     if not language.nouns:
+        yield FoundName(_slice(text, run), starts and len(run) == 1)
         return
-    parts = [list(part) for named, part in groupby(run, key=lambda token: token.named) if named]
-    for number, part in enumerate(parts):
-        if len(parts) > 1:
-            yield FoundName(_slice(text, part), noun=len(part) == 1 and not number and after_article)
-        if len(part) > 1 and not number and after_article:  # the mountain village Oberlinden
+    parts: list[tuple[str, list[_Token]]] = []  # each with the word before it
+    for named, group in groupby(run, key=lambda token: token.named):
+        tokens = list(group)
+        if named:
+            parts.append((before, tokens))
+        before = tokens[-1].word
+    for number, (previous, part) in enumerate(parts):
+        noun = len(part) == 1 and (previous not in BEFORE_PLACE or (starts and not number))
+        yield FoundName(_slice(text, part), starts and len(run) == 1, noun=noun)
+        if len(part) > 1 and precedes_noun(previous):  # the mountain village Oberlinden
             yield FoundName(_slice(text, part[1:]))
+    if len(parts) > 1:  # Otto von Bismarck, but the end of the war, a portrait of Ada Lovelace
+        noun = len(parts[0][1]) == 1 and (parts[1][0] not in BEFORE_PLACE or len(parts[1][1]) > 1)
+        yield FoundName(_slice(text, run), noun=noun)
 
 
 def _without_openers(text: str, run: list[_Token], starts: bool, before: str) -> tuple[list[_Token], str]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 
-from gsw_graph.text.words import MARKS, WORD, fold
+from gsw_graph.text.words import MARKS, WORD, fold, stem, words
 
 _READ = 4000  # characters of a text that tell its script
 _LONGEST = 10  # words or signs of a name that recurs
@@ -25,6 +25,12 @@ _MARKED = re.compile(
     r"[《〈「『【]([^《》〈〉「」『』【】，。！？\n]{2,40})[》〉」』】]"
     r"|(?<![א-ת])[“«„\"]([^“”«»„\"،,，。！？؟।.!?\n]{2,40})[”»“\"]"
     r"|([ァ-ヺー]{2,}(?:[・＝·=][ァ-ヺー]+)*)"
+)
+# What inflects a folded word: endings of cases (Russian and other Cyrillic, Greek), the article of Arabic.
+_INFLECTION = re.compile(
+    r"(?<=[а-я]{3})(?:(?:[аеоуыиюяьй]|[аяоеыи]м|[аяыи]ми|[аяыи]х)+(?:[ое](?:го|му))?|[ое](?:го|му))\b"
+    r"|(?<=[α-ω]{3})(?:[αεηοω]σ?|ου|ουσ|οι|ον|ων|εισ|εωσ|ι)\b"
+    r"|\b[وف]?(?:[بك]?ال|لل)(?=[ء-ي]{2})"
 )
 # Between names: punctuation, numbers, hiragana, and function words of Chinese, Arabic, Hindi and Korean.
 _BETWEEN = re.compile(
@@ -47,6 +53,13 @@ def is_uncased(text: str) -> bool:
     Chinese one."""
     letters = [] if text.isascii() else [letter for letter in text[:_READ] if letter.isalpha()]
     return 3 * sum(letter.lower() == letter.upper() for letter in letters) > len(letters)
+
+
+@lru_cache(maxsize=16384)
+def is_latin(text: str) -> bool:
+    """Tell whether more than two thirds of a text are in Latin letters, where rules see names best."""
+    letters = [] if text.isascii() else [letter for letter in text[:_READ] if letter.isalpha()]
+    return 3 * sum(letter > "\u036f" for letter in letters) <= len(letters)
 
 
 def without_uncased(text: str) -> str:
@@ -95,13 +108,20 @@ def recurring_names(text: str) -> list[str]:
     return [run for run in repeated if run not in parts and _WHOLE.fullmatch(run)]
 
 
-def known_names(text: str, keys: Iterable[str]) -> set[str]:
-    """Return those of some normal forms of names that stand in a text without capitals, as words where it has
+def uninflected(folded: str, language: str = "") -> str:
+    """Return a folded text with what inflects its words cut off, where script or language tells that."""
+    if language == "de":
+        return " ".join(stem(word, language) for word in words(folded))
+    return folded if folded.isascii() else _INFLECTION.sub("", folded)
+
+
+def known_names(text: str, names: Mapping[str, str], language: str) -> set[str]:
+    """Return those of some names, with their uninflected forms, that stand in a text, as words where it has
     words, but for parts of others."""
-    folded = " ".join(fold(text).split())
+    folded = uninflected(" ".join(fold(text).split()), language)
     names = {
-        key
-        for key in keys
+        name: key
+        for name, key in names.items()
         if len(key) > 1
         and key in folded
         and (
@@ -109,4 +129,8 @@ def known_names(text: str, keys: Iterable[str]) -> set[str]:
             or re.search(rf"(?<!\w)(?:{_JOINED})?{re.escape(key)}(?![\w{MARKS}])", folded)
         )
     }
-    return {key for key in names if not any(key in name for name in names - {key})}
+    return {
+        name
+        for name, key in names.items()
+        if not any(key in other and key != other for other in names.values())
+    }

@@ -175,7 +175,7 @@ def fold(text: str) -> str:
     if text.isascii():
         return _TICK.sub("'", text).casefold() if "`" in text else text.casefold()
     # Case first, for an iota below a letter is a letter in some cases.
-    parts = unicodedata.normalize("NFKD", normalise_characters(text).casefold())
+    parts = unicodedata.normalize("NFKD", normalise_characters(text).casefold()).replace("и\u0306", "й")
     bare = "".join(c for c in parts if unicodedata.combining(c) not in _ACCENTS)
     return unicodedata.normalize("NFKC", bare.translate(_PLAIN)).casefold()
 
@@ -184,15 +184,41 @@ def fold(text: str) -> str:
 
 _ENDINGS = ("ations", "ation", "ings", "ing", "ers", "ors", "ies", "ied", "ed", "er", "or", "es", "s", "e")
 _SHORTEST_STEM = 4
+# Algorithms of Snowball for other languages, by ISO 639-1.
+_STEMMERS = dict(
+    pair.split(":")
+    for pair in """ar:arabic ca:catalan cs:czech da:danish de:german el:greek es:spanish et:estonian eu:basque
+    fi:finnish fr:french ga:irish hi:hindi hu:hungarian hy:armenian id:indonesian it:italian lt:lithuanian
+    ne:nepali nl:dutch no:norwegian pl:polish pt:portuguese ro:romanian ru:russian sr:serbian sv:swedish
+    ta:tamil tr:turkish""".split()
+)
+
+_AND_THE = re.compile("^[وف](?=ال)")  # Snowball leaves these before an article
 
 
 @lru_cache(maxsize=65536)
-def stem(word: str) -> str:
-    """Cut the ending of an English word, roughly: enough for "served" and "serves"."""
+def stem(word: str, language: str = "en") -> str:
+    """Cut the ending of a folded word: of an English one roughly, enough for "served" and "serves"; of one of
+    another language, by ISO 639-1, as Snowball does."""
+    if language in _STEMMERS:
+        import snowballstemmer
+
+        word = _AND_THE.sub("", word)
+        return str(snowballstemmer.stemmer(_STEMMERS[language]).stemWord(word))
     for ending in _ENDINGS:
         if word.endswith(ending) and len(word) - len(ending) >= _SHORTEST_STEM:
             return word[: -len(ending)]
     return word
+
+
+def searchable(text: str, language: str) -> str:
+    """Return a text as a full-text index with English analysis finds it: the stems of its words where they
+    are of another language, else itself, normalised."""
+    return (
+        " ".join(stem(word, language) for word in words(text))
+        if language in _STEMMERS
+        else normalise_text(text)
+    )
 
 
 def words(text: str) -> list[str]:
@@ -273,12 +299,13 @@ _LONGEST_READ = 20_000
 
 
 @lru_cache(maxsize=512)
-def sentences(text: str, limit: int = 500) -> tuple[str, ...]:
-    """Split a text into its first sentences, each in one line, without headings."""
+def sentences(text: str, limit: int = 500, language: str = "en") -> tuple[str, ...]:
+    """Split a text into its first sentences, each in one line, without headings; its language tells what is
+    an abbreviation."""
     lines = (
         " ".join(sentence.split())
         for block in _BLOCK_END.split(text[:_LONGEST_READ])
-        for sentence in segment("en", " ".join(block.split()))
+        for sentence in segment(language, " ".join(block.split()))
     )
     return tuple(line for line in lines if line and not _HEADING.fullmatch(line))[:limit]
 

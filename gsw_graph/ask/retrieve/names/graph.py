@@ -15,7 +15,8 @@ import numpy as np
 from scipy import sparse
 
 from gsw_graph.ask.retrieve.names.linking import mentions
-from gsw_graph.text.scripts import is_uncased, known_names
+from gsw_graph.text.languages import ENGLISH, detect
+from gsw_graph.text.scripts import is_latin, known_names, uninflected
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -210,6 +211,7 @@ class Neighbourhood:
     def __init__(self) -> None:
         self.texts: dict[str, RankedPassage] = {}
         self._total = 0
+        self._language = ENGLISH
         self._near: dict[tuple[str, int], Near] = {}
         self._seeds: set[str] = set()
         self._passages: dict[str, tuple[list[str], list[float]]] = {}
@@ -225,6 +227,7 @@ class Neighbourhood:
     ) -> list[Near]:
         """Return the passages near some questions; what is around the new ones is fetched in one query."""
         top_k = recipe.nearest if nearest is None else nearest
+        self._language = detect(next(iter(vectors), ""))
         new = [question for question in vectors if (question, top_k) not in self._near]
         if new:
             with context.clock("database"):
@@ -276,10 +279,18 @@ class Neighbourhood:
     def _names_in_texts(self) -> dict[str, list[str]]:
         """Return the names of other passages that stand in the texts of passages in a script without
         capitals, where rules see few."""
-        written = {name for names, _ in self._passages.values() for name in names if not name.isascii()}
-        known = set(filter(is_uncased, written))
+        written = {
+            name
+            for names, weights in self._passages.values()
+            for name, weight in zip(names, weights, strict=True)
+            if not is_latin(name) or (self._language.nouns and (weight > 1 or " " in name))
+        }
+        code = self._language.code
+        plain = {name: uninflected(name, code) for name in written}
         return {
-            id_: sorted(known_names(self.texts[id_].text, known.difference(names)))
+            id_: sorted(known_names(text, {n: plain[n] for n in written.difference(names)}, code))
             for id_, (names, _) in self._passages.items()
-            if known and id_ in self.texts and is_uncased(self.texts[id_].text)
+            if written and id_ in self.texts
+            for text in [self.texts[id_].text]
+            if not is_latin(text) or self._language.nouns
         }

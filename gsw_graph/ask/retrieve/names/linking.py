@@ -9,9 +9,10 @@ from functools import lru_cache
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
+from gsw_graph.text.languages import ENGLISH, detect, inflections
 from gsw_graph.text.names import CONNECTORS, FUNCTION_WORDS, LETTERS, normalise
 from gsw_graph.text.scripts import is_part, split
-from gsw_graph.text.words import normalise_characters
+from gsw_graph.text.words import normalise_characters, searchable
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -43,7 +44,8 @@ def mentions(question: str) -> tuple[Mention, ...]:
     question = " ".join(normalise_characters(question).split())
     words = split(question)
     content = [0, *accumulate(word[0].casefold() not in _EMPTY for word in words)]
-    candidates = []
+    candidates: list[Mention] = []
+    german = detect(question).nouns
     for length in range(min(_LONGEST, len(words)), 0, -1):
         for first in range(len(words) - length + 1):
             full = content[first + length] - content[first]
@@ -53,7 +55,8 @@ def mentions(question: str) -> tuple[Mention, ...]:
                 continue
             key = normalise(text)
             if key and not key.isdigit():
-                candidates.append(Mention(first, first + length, text, key))
+                forms = [key, *inflections(key)] if german and text[0].isupper() else [key]
+                candidates += (Mention(first, first + length, text, form) for form in forms)
     return tuple(candidates)
 
 
@@ -76,5 +79,8 @@ def canonical(linked: Sequence[Mention], numbers: Mapping[str, int], names: Sequ
 
 def lucene_words(question: str) -> str:
     """Return a question as words that Lucene takes for words alone: no operator, no syntax, no more than it
-    accepts."""
-    return " ".join(re.findall(LETTERS, normalise_characters(question).lower())[:_WORDS])
+    accepts; in another language than English their stems too, which passages are found by."""
+    found = re.findall(LETTERS, normalise_characters(question).lower())
+    if (code := detect(question).code) != ENGLISH.code:
+        found = list(dict.fromkeys([*found, *re.findall(LETTERS, searchable(question, code))]))
+    return " ".join(found[:_WORDS])

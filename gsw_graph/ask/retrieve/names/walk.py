@@ -19,8 +19,9 @@ from scipy.sparse import csgraph
 
 from gsw_graph.ask.retrieve.names.linking import Mention, canonical, link, mentions
 from gsw_graph.model.results import Step
+from gsw_graph.text.languages import detect
 from gsw_graph.text.names import normalise, title_names
-from gsw_graph.text.scripts import is_uncased
+from gsw_graph.text.scripts import is_uncased, uninflected
 from gsw_graph.text.words import STOP_WORDS, sentences, stem, words
 
 if TYPE_CHECKING:
@@ -280,15 +281,18 @@ class QueryTerms:
         terms: The words.
         has: (texts, terms), which text has which term.
         shares: (terms,), which sum to 1.
+        language: Of the question, ISO 639-1.
     """
 
     def __init__(self, question: str, texts: Sequence[str]) -> None:
+        language = detect(question)
+        self.language = language.code
         self.terms = [
-            stem(word)
+            stem(word, self.language)
             for word in dict.fromkeys(words(question))
-            if word not in STOP_WORDS and len(word) >= _SHORTEST
+            if not (word in STOP_WORDS or word in language.folded) and len(word) >= _SHORTEST
         ]
-        of_texts = [stems_of(text) for text in texts]
+        of_texts = [stems_of(text, self.language) for text in texts]
         self.has = np.array(
             [[term in stems for term in self.terms] for stems in of_texts], dtype=np.float64
         ).reshape(len(texts), len(self.terms))
@@ -297,14 +301,14 @@ class QueryTerms:
 
     def coverage(self, text: str) -> float:
         """Return how much of the question a text has, in [0, 1]."""
-        stems = stems_of(text)
+        stems = stems_of(text, self.language)
         return float(sum(share for term, share in zip(self.terms, self.shares, strict=True) if term in stems))
 
 
 @lru_cache(maxsize=256)  # both walks of a question find much the same texts
-def stems_of(text: str) -> frozenset[str]:
+def stems_of(text: str, language: str) -> frozenset[str]:
     """Return the words of a text without their endings."""
-    return frozenset(map(stem, set(words(text))))
+    return frozenset(stem(word, language) for word in words(text))
 
 
 def text_of(passage: RankedPassage) -> str:
@@ -321,7 +325,7 @@ def best_sentences(
     sentences = [
         (passage.score * exp(recipe.sharpness * terms.coverage(sentence)), passage, sentence)
         for passage in passages
-        for sentence in _sentences(passage)
+        for sentence in _sentences(passage, terms.language)
         if sentence.strip()
     ]
     return [entry[1:] for entry in sorted(sentences, key=lambda entry: -entry[0])]
@@ -336,7 +340,8 @@ def bridge_entities(
     Left out is what stands in the question, and a name that leads nowhere as no other passage has it; a title
     leads to its own passage. A passage without names takes the place of one, and leads nowhere else.
     """
-    padded = f" {normalise(question)} "
+    code = detect(question).code
+    padded = f" {uninflected(normalise(question), code)} "
     bridges: dict[str, str] = {}
     for passage, sentence in best_sentences(question, passages, recipe):
         own = {normalise(name) for name in title_names(passage.title)}
@@ -344,7 +349,8 @@ def bridge_entities(
             bridges.setdefault(passage.id, "")
         for name, key in _names(graph, passage.title, sentence):
             number = graph.name_numbers.get(key)
-            if number is None or (key if is_uncased(key) else f" {key} ") in padded:
+            form = uninflected(key, code)
+            if number is None or (form if is_uncased(key) else f" {form} ") in padded:
                 continue
             if key in own or graph.frequency[number] > 1:
                 bridges.setdefault(key, name)
@@ -353,9 +359,9 @@ def bridge_entities(
     return [name for name in list(bridges.values())[: recipe.names] if name]
 
 
-def _sentences(passage: RankedPassage) -> list[str]:
+def _sentences(passage: RankedPassage, language: str) -> list[str]:
     text = passage.text[:_LONGEST].removeprefix(f"{passage.title}\n")
-    return list(sentences(text))
+    return list(sentences(text, language=language))
 
 
 def _names(graph: NameGraph, title: str, sentence: str) -> Iterator[tuple[str, str]]:
@@ -429,7 +435,9 @@ def confidence_features(
     """
     titled = any(graph.titled[graph.name_numbers[name]] for name in linked)
     coverage = terms.coverage("\n".join(map(text_of, passages)))
-    texts = (f"{passage.title}\n{text}" for passage in passages for text in _sentences(passage))
+    texts = (
+        f"{passage.title}\n{text}" for passage in passages for text in _sentences(passage, terms.language)
+    )
     return titled, coverage, max(map(terms.coverage, texts), default=0.0)
 
 
