@@ -82,6 +82,8 @@ def test_sentences_end_as_their_script_has_it() -> None:
     "forms",
     [
         ("Новая Ладога", "Новой Ладоги", "Новую Ладогу", "Новой Ладогой"),
+        ("Академия Марии", "Академии Марии", "Академию Марии", "Академией Марии"),
+        ("Нижний Дом", "Нижнего Дома", "Нижнем Доме"),
         ("Ибрагим Орлов", "Ибрагима Орлова", "Ибрагимом Орловым"),
         ("Άννα Ρουίζ", "Άννας Ρουίζ"),
         ("المتحف الكبير", "للمتحف الكبير", "والمتحف الكبير", "متحف كبير"),
@@ -95,6 +97,7 @@ def test_cases_and_articles_are_no_part_of_a_normal_form(forms: tuple[str, ...])
 
 def test_names_that_differ_by_more_than_a_case_stay_apart() -> None:
     assert len({normalise(name) for name in ("Иван", "Иванов", "Ивановск", "Рим", "Римма")}) == 5
+    assert len({normalise(name) for name in ("Виктор", "Виктория", "Мара", "Мария", "Инд", "Индия", "Колумб", "Колумбия")}) == 8
     assert normalise("Anders") != normalise("Ander")
 
 

@@ -27,8 +27,10 @@ _MARKED = re.compile(
     r"|([ァ-ヺー]{2,}(?:[・＝·=][ァ-ヺー]+)*)"
 )
 # What inflects a folded word: endings of cases (Russian and other Cyrillic, Greek), the article of Arabic.
+_SOFT = r"(?<![гжкхчшщ])(?<![бвгджзклмнпрстфхцчшщ]н)и(?:[яюий]|е[йм]|ям|ями|ях)\b"  # Виктория is not Виктор
 _INFLECTION = re.compile(
-    r"(?<=[а-я]{3})(?:(?:[аеоуыиюяьй]|[аяоеыи]м|[аяыи]ми|[аяыи]х)+(?:[ое](?:го|му))?|[ое](?:го|му))\b"
+    rf"(?<=[а-я]{{2}})({_SOFT})"
+    rf"|(?<=[а-я]{{3}})(?![а-я]*{_SOFT})(?:(?:[аеоуыиюяьй]|[аяоеыи]м|[аяыи]ми|[аяыи]х)+(?:[ое](?:го|му))?|[ое](?:го|му))\b"
     r"|(?<=[α-ω]{3})(?:[αεηοω]σ?|ου|ουσ|οι|ον|ων|εισ|εωσ|ι)\b"
     r"|\b[وف]?(?:[بك]?ال|لل)(?=[ء-ي]{2})"
 )
@@ -112,7 +114,9 @@ def uninflected(folded: str, language: str = "") -> str:
     """Return a folded text with what inflects its words cut off, where script or language tells that."""
     if language == "de":
         return " ".join(stem(word, language) for word in words(folded))
-    return folded if folded.isascii() else _INFLECTION.sub("", folded)
+    if folded.isascii():
+        return folded
+    return _INFLECTION.sub(lambda ending: "ия" if ending[1] else "", folded)
 
 
 def known_names(text: str, names: Mapping[str, str], language: str) -> set[str]:
