@@ -89,6 +89,8 @@ def about(document: StoredDocument) -> str:
     parts += [f"about {document.about}"] if document.about else []
     values = {key: value if isinstance(value, list) else [value] for key, value in document.meta.items()}
     parts += (f"{key}: {cut(one_line(', '.join(map(str, some))), LONGEST)}" for key, some in values.items())
+    if document.superseded:
+        parts.append(f"{document.superseded:,} more superseded (gswgraph correct --list, --undo ID)")
     if document.status != "ready":
         parts.append(f"cut off while {document.status}; load it again")
     if document.unread:

@@ -127,6 +127,29 @@ def test_a_passage_is_superseded(world: Memory, tmp_path: Path) -> None:
     assert differences(dump(world), before) == []
     with pytest.raises(InputError, match="no passage has this id"):
         world.correct("supersede", ids["Quay"], "0" * 32)
+    with pytest.raises(InputError, match="cannot supersede itself"):
+        world.correct("supersede", ids["Quay"], ids["Quay"])
+
+
+def test_a_passage_whose_text_has_changed_is_superseded_no_more(world: Memory, tmp_path: Path) -> None:
+    ids = {row["title"]: row["id"] for row in world.cypher("MATCH (p:Passage) RETURN p.title AS title, p.id AS id").rows}
+    made = world.correct("supersede", ids["Old Light"], ids["Old Light, repaired"], by="Ada")
+    assert made.texts == [LIGHT["text"], WORLD[3]["text"]]
+    document = world.documents("light").documents[0]
+    assert (document.passages, document.superseded) == (0, 1)
+    assert world.show("light").document.superseded == 1
+    text = "Ana Ruiz mended the Old Light in 1871."
+    load(world, tmp_path, text=text)
+    report = world.load(tmp_path / "world.jsonl", replace=True)
+    assert "1 correction supersedes a passage whose text has changed" in str(report.note)
+    assert text in texts(world, "Who mended the Old Light?")
+    assert [correction.lapsed for correction in world.corrections()] == [True]
+    load(world, tmp_path)
+    assert [correction.lapsed for correction in world.corrections()] == [False]
+    assert LIGHT["text"] not in texts(world, "Who built the Old Light?", k=10)
+    load(world, tmp_path, text=text)
+    world.undo_correction(made.id)
+    assert troubles(world) == {}
 
 
 def test_a_fact_is_added(world: Memory, tmp_path: Path) -> None:

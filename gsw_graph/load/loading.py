@@ -23,6 +23,7 @@ from gsw_graph.config import Settings
 from gsw_graph.engine import Connection
 from gsw_graph.errors import EndedError, InputError
 from gsw_graph.extract import BY_MODEL, EXTRACTORS, Extractor, Rules, Work, with_names
+from gsw_graph.load.corrections import corrections
 from gsw_graph.load.options import LoadOptions
 from gsw_graph.model.documents import Document, Failure, Skipped, Value, Workspace, counted
 from gsw_graph.model.results import DocumentCounts, LoadReport, Progress
@@ -65,7 +66,7 @@ class LoadCounters:
         spent: Returns what a language model was asked so far.
         counts: Documents that are `new`, `replaced`, `unchanged`, `upgradable` (this extractor would find
             more) or `embedded`; passages to load (`seen`), embedded (`passages`), `written` and `answered`
-            about; `read_bytes` of the files.
+            about; `read_bytes` of the files; corrections that have `lapsed`.
     """
 
     bytes: int | None = None
@@ -214,6 +215,8 @@ def load(
             raise
         _index(connection, embedder().dimension, counters, report, alone)
         after = reader.counts()[0]
+        if counters.counts["replaced"]:
+            counters.add(lapsed=sum(correction.lapsed for correction in corrections(connection)))
         return counters.report(
             perf_counter() - start,
             nodes={label: after[label] - before.get(label, 0) for label in after},
@@ -580,7 +583,14 @@ def _counted(work: Iterable[Work], counters: LoadCounters) -> Iterator[Work]:
 
 
 def _note(counters: LoadCounters, extractor: str, settings: Settings) -> str | None:
-    """Name what a user may have meant: a better extractor, or the model of a server."""
+    """Name what a user may have meant: a better extractor, or the model of a server; and corrections that
+    have lapsed."""
+    if lapsed := counters.counts["lapsed"]:
+        passages = "supersedes a passage" if lapsed == 1 else "supersede passages"
+        return (
+            f"{counted({'correction': lapsed})} {passages} whose text has changed or gone, and no longer "
+            "applies: gswgraph correct --list"
+        )
     if number := counters.counts["upgradable"]:
         documents = f"{counted({'unchanged document': number})} {'was' if number == 1 else 'were'}"
         return f"{documents} read by less than {extractor}; --upgrade has them read again"

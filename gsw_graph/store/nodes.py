@@ -305,12 +305,13 @@ class Question(Keyed):
 
 class Correction(Keyed):
     """What a person corrected, who and when: an `action` on a `target`, with a `value`, in the documents
-    `places`. Later loads of these keep it."""
+    `places`. Later loads of these keep it. `texts`: of a passage that is superseded, and of the other."""
 
     action = StringProperty()
     target = StringProperty()
     value = StringProperty()
     places = ArrayProperty(StringProperty())
+    texts = ArrayProperty(StringProperty())
     by = StringProperty()
     at = StringProperty()
 
