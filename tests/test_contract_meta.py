@@ -72,6 +72,27 @@ def test_metadata_alone_changed_reads_and_embeds_nothing(memory: Memory, tmp_pat
         memory.load(tmp_path / "a.jsonl", meta=["project"])
 
 
+def test_what_people_gave_stays_until_they_remove_it(memory: Memory, tmp_path: Path) -> None:
+    file = tmp_path / "a.md"
+
+    def load(front: str, text: str = LAMP, **options: Any) -> dict[str, Any]:
+        file.write_text(f"---\n{front}\n---\n{text}", encoding="utf-8")
+        assert memory.load(file, **options).failures == []
+        meta, _ = known(memory, str(file))
+        return {key: value for key, value in meta.items() if key != "modified"}
+
+    assert load("author: Ana\nrank: 3", meta=["Project Name=tide", "author=Bo"]) == {"author": "Bo", "project_name": "tide", "rank": 3}
+    assert load("author: Ana", "Another text.") == {"author": "Bo", "project_name": "tide"}
+    assert load("author: Ana", "Another text.", replace=True, meta=["n=1"]) == {"author": "Bo", "n": 1, "project_name": "tide"}
+    assert load("author: Ana", "Another text.", meta=["Project Name=", "author="]) == {"author": "Ana", "n": 1}
+    assert load("author: Ana", meta=["n=", "date=2020-05-01"])["date"] == "2020-05-01"
+    assert known(memory, str(file))[1] == "2020-05-01"
+    assert load("author: Ana", meta=["date="]) == {"author": "Ana"}
+    memory.load(file, meta=["n=2"])
+    assert load("author: Ana", meta=["n="], extractor="sentences", upgrade=True) == {"author": "Ana"}
+    assert known(memory, str(file))[1] is None
+
+
 def test_passages_of_a_long_document_know_their_section(memory: Memory, tmp_path: Path) -> None:
     prose = "The keeper wrote of the tide and of the lamp every day. " * 25
     (tmp_path / "a.md").write_text(f"# Lights\n\n{prose}\n\n## Keepers\n\n{prose}\n\n### Ana\n\n{prose}\n\n## Lamps\n\n{prose}", encoding="utf-8")

@@ -184,7 +184,6 @@ def load(
     items = loaders.read(
         names, stdin=stdin, uploads=uploads, position=position, follow_links=options.follow_links
     )
-    items = _described(items, options.metadata())
     reader = Reader(connection)
     counters = LoadCounters(loaders.size(names, uploads=uploads, follow_links=options.follow_links))
 
@@ -225,15 +224,13 @@ def load(
         )
 
 
-def _described(items: Iterable[Item | Failure], meta: Mapping[str, Value]) -> Iterator[Item | Failure]:
-    """Yield items with more metadata, which wins over their own."""
-    for item in items:
-        if isinstance(item, Document):
-            yield replace(item, meta={**item.meta, **meta})
-        elif isinstance(item, Workspace):
-            yield replace(item, document=replace(item.document, meta={**item.document.meta, **meta}))
-        else:
-            yield item
+def _described(document: Document, given: dict[str, Value | None], state: DocumentState | None) -> Document:
+    """Return a document with the metadata that people gave, now or in an earlier load, which wins over its
+    own."""
+    stored = state.properties if state else {}
+    given = {key: stored.get(f"meta_{key}") for key in stored.get("given") or ()} | given
+    kept = {key: value for key, value in given.items() if value is not None}
+    return replace(document, meta={**given, **document.meta, **kept}, given=tuple(kept))
 
 
 @contextmanager
@@ -298,13 +295,15 @@ def new_work(
         options: Whether unchanged documents come again.
         position: Returns how many bytes of the files were read when the last item came.
     """
-    last = 0
+    last, given = 0, options.metadata()
     for some in _compared_together(items, counters):
         documents = [item.document if isinstance(item, Workspace) else item for item in some]
         stored_states = states([document.id for document in documents])
         fresh: list[Work] = []
-        for item, document in zip(some, documents, strict=True):
-            state = stored_states.get(document.id)
+        for raw, bare in zip(some, documents, strict=True):
+            state = stored_states.get(bare.id)
+            document = _described(bare, given, state)
+            item = replace(raw, document=document) if isinstance(raw, Workspace) else document
             stored, properties = state.loader if state else None, document.properties.items()
             if document.loader in _RECORDS and stored is not None and stored not in _RECORDS:
                 counters.failures.append(Failure(document.source, _CLAIMED))

@@ -63,7 +63,8 @@ class Document:
     """What a loader reads. `source` names it for good: the same source loaded again is the same document, new
     content replaces the old.
     `titled`: the title is of the document itself, and so a name; else it is the name of its file.
-    `meta`: what is known about it, as of `metadata`.
+    `meta`: what is known about it, as of `metadata`; None takes a key away from what the memory has.
+    `given`: keys that people gave, which stay where the document is replaced.
     """
 
     source: str
@@ -71,7 +72,8 @@ class Document:
     passages: tuple[Passage, ...]
     loader: str
     titled: bool = True
-    meta: Mapping[str, Value] = field(default_factory=dict, compare=False)
+    meta: Mapping[str, Value | None] = field(default_factory=dict, compare=False)
+    given: tuple[str, ...] = field(default=(), compare=False)
 
     @property
     def about(self) -> str | None:
@@ -80,10 +82,10 @@ class Document:
         return next(filter(None, dates), None)
 
     @property
-    def properties(self) -> dict[str, Value]:
-        """Return metadata and date as the graph has them."""
-        about = {"about": self.about} if self.about else {}
-        return {**about, **{f"meta_{key}": value for key, value in self.meta.items()}}
+    def properties(self) -> dict[str, Value | None]:
+        """Return metadata and date as the graph has them; None takes one away."""
+        meta = {f"meta_{key}": value for key, value in self.meta.items()}
+        return {"about": self.about, "given": list(self.given) or None, **meta}
 
     @property
     def id(self) -> str:
