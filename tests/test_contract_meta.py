@@ -14,6 +14,7 @@ from gsw_graph import Memory
 from gsw_graph.errors import InputError
 from gsw_graph.loaders import read
 from gsw_graph.model.documents import Document, metadata
+from gsw_graph.model.results import DocumentCounts
 
 LAMP = "Ana Ruiz lit the lamp of the Old Light in 1863."
 
@@ -65,7 +66,9 @@ def test_metadata_alone_changed_reads_and_embeds_nothing(memory: Memory, tmp_pat
     assert memory.load(tmp_path / "a.jsonl").documents.unchanged == 1
     (tmp_path / "a.jsonl").write_text(json.dumps({**record, "author": "Bo", "tags": "sea"}) + "\n", encoding="utf-8")
     report = memory.load(tmp_path / "a.jsonl", meta=["done=true"])
-    assert (report.documents.unchanged, report.documents.replaced, report.failures) == (1, 0, [])
+    assert (report.documents, report.failures) == (DocumentCounts(unchanged=1, described=1), [])
+    planned = memory.load(tmp_path / "a.jsonl", meta=["done=false"], dry_run=True)
+    assert (planned.documents, planned.nodes["Passage"]) == (DocumentCounts(unchanged=1, described=1), 0)
     assert known(memory, "lamp") == ({"author": "Bo", "date": "1 May 2020", "done": True, "n": 3, "project": "tide", "tags": "sea"}, "2020-05-01")
     assert [line for line in dump(memory) if "meta_author" not in str(line)] == before
     with pytest.raises(InputError, match="'project' is no metadata"):

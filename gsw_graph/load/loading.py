@@ -64,9 +64,10 @@ class LoadCounters:
     Attributes:
         bytes: Of the files, None where that is not known.
         spent: Returns what a language model was asked so far.
-        counts: Documents that are `new`, `replaced`, `unchanged`, `upgradable` (this extractor would find
-            more) or `embedded`; passages to load (`seen`), embedded (`passages`), `written` and `answered`
-            about; `read_bytes` of the files; corrections that have `lapsed`.
+        counts: Documents that are `new`, `replaced`, `unchanged`, of these `described` (with other metadata)
+            and `upgradable` (this extractor would find more), or `embedded`; passages to load (`seen`),
+            embedded (`passages`), `written` and `answered` about; `read_bytes` of the files; corrections that
+            have `lapsed`.
     """
 
     bytes: int | None = None
@@ -86,6 +87,11 @@ class LoadCounters:
         """Add to the counts of these names."""
         with self._lock:
             self.counts.update(amounts)
+
+    def add_document(self, mode: Mode) -> None:
+        """Count a document that comes in so."""
+        kind = {"new": "new", "describe": "unchanged"}.get(mode, "replaced")
+        self.add(described=mode == "describe", **{kind: 1})
 
     @contextmanager
     def timed(self, stage: str) -> Iterator[None]:
@@ -133,7 +139,10 @@ class LoadCounters:
         # What is extracted is read first, in the same thread.
         self.seconds["extract"] = max(self.seconds["extract"] - self.seconds["read"], 0.0)
         return LoadReport(
-            DocumentCounts(self.counts["new"], self.counts["unchanged"], self.counts["replaced"], failed),
+            DocumentCounts(
+                **{name: self.counts[name] for name in ("new", "unchanged", "replaced", "described")},
+                failed=failed,
+            ),
             failures=self.failures,
             skipped=self.skipped,
             faults=self.faults,
@@ -330,7 +339,7 @@ def windows(work: Iterable[Work], extractor: Extractor, counters: LoadCounters) 
         if done.workspace is not None:
             window.append((done.workspace, done.mode))
             passages += len(done.document.passages)
-            counters.add(**{{"new": "new", "describe": "unchanged"}.get(done.mode, "replaced"): 1})
+            counters.add_document(done.mode)
         if passages >= enough:
             yield window
             window, passages, enough = [], 0, extractor.window
@@ -574,10 +583,10 @@ def _counted(work: Iterable[Work], counters: LoadCounters) -> Iterator[Work]:
 
     for item in work:
         passages = item.document.passages
-        counters.add(
-            **{"new" if item.mode == "new" else "replaced": 1, "passages": len(passages)},
-            passage_tokens=sum(estimate(passage.text) for passage in passages),
-        )
+        counters.add_document(item.mode)
+        if item.mode != "describe":
+            tokens = sum(estimate(passage.text) for passage in passages)
+            counters.add(passages=len(passages), passage_tokens=tokens)
         yield item
 
 

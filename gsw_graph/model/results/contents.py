@@ -247,12 +247,14 @@ class Analysis(Result):
 
 @dataclass(frozen=True, slots=True)
 class DocumentCounts:
-    """How many documents a load found in which state."""
+    """How many documents a load found in which state; `described`: of those that are unchanged, how many had
+    other metadata."""
 
     new: int = 0
     unchanged: int = 0
     replaced: int = 0
     failed: int = 0
+    described: int = 0
 
 
 @dataclass(frozen=True)
