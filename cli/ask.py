@@ -11,7 +11,7 @@ import click
 from gsw_graph.ask.options import EVIDENCE, AskOptions
 from gsw_graph.ask.plan import load
 from gsw_graph.ask.retrieve.strategies import strategies
-from gsw_graph.cli.options import field_option, html_option, json_option, memory_option, open_memory
+from gsw_graph.cli.options import field_option, html_option, json_option, memory_option, open_memory, print_memories
 from gsw_graph.cli.text.answers import print_answer
 from gsw_graph.cli.text.output import Streamed, Waiting, print_failure, print_json
 from gsw_graph.errors import InputError
@@ -170,6 +170,7 @@ def ask(
             answer = memory.ask(words, plan=steps, on_text=on_text, on_stage=waiting.on_stage, **options)
             code = 3 if answer.abstained else 0
             waiting.stop()
+            print_memories(memory, empty=answer.missing == "the memory is empty")
             shown = answer if trace else replace(answer, trace=None)
             if as_json:
                 print_json(shown.to_dict())

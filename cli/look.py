@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gsw_graph.cli.options import json_option, memory_option, open_memory, settings
+from gsw_graph.cli.options import json_option, memory_option, open_memory, print_memories, settings
 from gsw_graph.cli.text.output import (
     counted,
     duration,
@@ -70,6 +70,7 @@ def list_documents(
     most = limit or (None if as_json else LISTED)
     with open_memory(url) as memory:
         result = memory.documents(" ".join(text), **filters, limit=most)
+        print_memories(memory, empty=not (result.total or text or any(filters.values())))
     print_result(result, as_json, _print_documents)
 
 
@@ -179,6 +180,7 @@ def status(url: str | None, as_json: bool) -> None:
     """
     with open_memory(url) as memory:
         result = memory.status()
+        print_memories(memory, empty=not any(result.nodes.values()))
     print_result(result, as_json, _print_status)
 
 
