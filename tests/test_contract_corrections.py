@@ -105,8 +105,9 @@ def test_a_fact_is_removed(world: Memory, tmp_path: Path) -> None:
     world.correct("remove", "Who built the Old Light?")
     world.forget("light")
     assert rows(world, "MATCH (q:QAPair) RETURN q.id AS id") == []
-    with pytest.raises(InputError, match="no facts are called so"):
-        world.correct("remove", "Who built the Old Light?")
+    with pytest.raises(InputError, match="no facts are called so") as raised:
+        world.correct("remove", "Mercury was stored on the quay of Sellick.")
+    assert "Where rules read a document there are no facts" in str(raised.value.hint)
 
 
 def test_a_passage_is_superseded(world: Memory, tmp_path: Path) -> None:

@@ -145,7 +145,12 @@ def _fact(reader: Reader, wanted: str) -> dict[str, Any]:
     facts = reader.rows("read/facts_called", wanted=wanted)
     if len(facts) != 1:
         listed = "; ".join(f"{fact['id']} in {fact['source']}" for fact in facts[:5])
-        hint = f"Give an id: {listed}" if facts else "Give its id, of gswgraph show --json"
+        hint = f"Give an id: {listed}"
+        if not facts:
+            hint = (
+                "Give its id, of gswgraph show --json. Where rules read a document there are no facts, but "
+                "texts: supersede the passage, or forget the document"
+            )
         raise InputError(f"{len(facts) or 'no'} facts are called so", where=wanted, hint=hint)
     return {"target": facts[0]["id"], "value": facts[0]["text"], "places": [facts[0]["document"]]}
 
