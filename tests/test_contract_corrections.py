@@ -169,6 +169,23 @@ def test_a_fact_is_added(world: Memory, tmp_path: Path) -> None:
     assert (world.corrections(), rows(world, "MATCH (c:Concept) RETURN c.id AS id")) == ([], [])
 
 
+def test_an_added_answer_is_given_and_changes_no_strategy(memory: Memory, tmp_path: Path) -> None:
+    (tmp_path / "notes.jsonl").write_text("\n".join(map(json.dumps, WORLD[1:])), encoding="utf-8")
+    memory.load(tmp_path / "notes.jsonl")
+    others = ("What was stored on the quay?", "Who painted the Quay?")
+    before = [memory.ask(question, keep=False, strategy="auto") for question in others]
+    made = memory.correct("add", "Who paid for the launch band?", "Hamish MacCorrigan", "Ida Holm", by="Ada")
+    for question in ("Who paid for the launch band?", "who paid  for the launch band"):
+        answer = memory.ask(question, keep=False)
+        assert (answer.answer, answer.answer_source) == ("Hamish MacCorrigan, Ida Holm", "added")
+        assert [citation.source for citation in answer.citations] == [made.target]
+    for question, old in zip(others, before, strict=True):
+        answer = memory.ask(question, keep=False)
+        assert (answer.strategy, answer.answer, answer.confidence is None) == ("linked", None, old.confidence is None)
+    memory.undo_correction(made.id)
+    assert memory.ask("Who paid for the launch band?", keep=False).answer is None
+
+
 @pytest.mark.parametrize(("action", "values", "message"), [("turn", ["a"], "no correction 'turn'"), ("rename", ["Ana Ruiz"], "rename needs NAME"), ("rename", ["Nobody", "x"], "no name in the memory is so"), ("split", ["Mercury", "M", "nowhere.md"], "no document is called so"), ("split", ["Mercury", "M", "light"], "does not stand in these"), ("add", [" "], "add needs")])
 def test_what_cannot_be_corrected(world: Memory, action: str, values: list[str], message: str) -> None:
     with pytest.raises(InputError, match=message):

@@ -168,7 +168,8 @@ def _passages(reader: Reader, ids: Sequence[str]) -> dict[str, Any]:
 
 def _add(load: Load, row: dict[str, Any], values: Sequence[str]) -> dict[str, Any]:
     """Load a document of its own that says what is added, and return its source, id and text."""
-    text, (first, *answers) = " ".join(values), values
+    first, *answers = values
+    text = f"{first} {', '.join(answers)}".strip()
     source = f"correction:{row['id']}"
     facts: dict[str, Any] = {"propositions": [first]}
     if answers:
