@@ -130,10 +130,9 @@ def limit_reader(
     reader.set_scope(scopes, **conditions)
     if reader.scope:
         return
-    inside, outside = ", ".join(conditions["inside"]), ", ".join(options.outside)
     parts: list[tuple[dict[str, Any], str]] = [
-        ({"inside": conditions["inside"]}, f"no source is, or is under, {inside}"),
-        ({"outside": conditions["outside"]}, f"all sources are under {outside}"),
+        ({"inside": conditions["inside"]}, f"no source is, or is under, {', '.join(conditions['inside'])}"),
+        ({"outside": conditions["outside"]}, f"all sources are under {', '.join(options.outside)}"),
         ({"since": since}, f"none is about {since} or a later day"),
         ({"until": until}, f"none is about {until} or an earlier day"),
         ({"since": since, "until": until}, f"none is about a day from {since} until {until}"),
@@ -142,12 +141,15 @@ def limit_reader(
             for condition, text in zip(conditions["where"], options.where, strict=True)
         ),
     ]
-    reason = "each condition fits some, and none fits all"
-    for part, text in parts:
-        others = {key: type(value)() for key, value in conditions.items()}
-        if any(part.values()) and not reader.rows("read/scope", **others | part)[0]["ids"]:
-            reason = text
-            break
+    empty = {key: type(value)() for key, value in conditions.items()}
+    reason = next(
+        (
+            text
+            for part, text in parts
+            if any(part.values()) and not reader.rows("read/scope", **empty | part)[0]["ids"]
+        ),
+        "each condition fits some, and none fits all",
+    )
     keys = ", ".join(row["key"] for row in reader.rows("read/metadata_keys"))
     hint = f"gswgraph list shows sources and metadata; keys of metadata: {keys or 'none'}"
     raise InputError(f"no document is in this scope: {reason}", hint=hint)

@@ -145,12 +145,8 @@ def _fact(reader: Reader, wanted: str) -> dict[str, Any]:
     facts = reader.rows("read/facts_called", wanted=wanted)
     if len(facts) != 1:
         listed = "; ".join(f"{fact['id']} in {fact['source']}" for fact in facts[:5])
-        hint = f"Give an id: {listed}"
-        if not facts:
-            hint = (
-                "Give its id, of gswgraph show --json. Where rules read a document there are no facts, but "
-                "texts: supersede the passage, or forget the document"
-            )
+        by_rules = "What rules read has no facts: supersede its passage, or forget the document"
+        hint = f"Give an id: {listed}" if facts else f"Give its id, of gswgraph show --json. {by_rules}"
         raise InputError(f"{len(facts) or 'no'} facts are called so", where=wanted, hint=hint)
     return {"target": facts[0]["id"], "value": facts[0]["text"], "places": [facts[0]["document"]]}
 

@@ -90,8 +90,10 @@ class LoadCounters:
 
     def add_document(self, mode: Mode) -> None:
         """Count a document that comes in so."""
-        kind = {"new": "new", "describe": "unchanged"}.get(mode, "replaced")
-        self.add(described=mode == "describe", **{kind: 1})
+        self.add(
+            described=mode == "describe",
+            **{{"new": "new", "describe": "unchanged"}.get(mode, "replaced"): 1},
+        )
 
     @contextmanager
     def timed(self, stage: str) -> Iterator[None]:
@@ -594,10 +596,9 @@ def _note(counters: LoadCounters, extractor: str, settings: Settings) -> str | N
     """Name what a user may have meant: a better extractor, or the model of a server; and corrections that
     have lapsed."""
     if lapsed := counters.counts["lapsed"]:
-        passages = "supersedes a passage" if lapsed == 1 else "supersede passages"
         return (
-            f"{counted({'correction': lapsed})} {passages} whose text has changed or gone, and no longer "
-            "applies: gswgraph correct --list"
+            "corrections that no longer apply, as the text that they supersede has changed or gone: "
+            f"{lapsed:,} (gswgraph correct --list)"
         )
     if number := counters.counts["upgradable"]:
         documents = f"{counted({'unchanged document': number})} {'was' if number == 1 else 'were'}"
