@@ -312,5 +312,12 @@ def correct(
     for correction in corrections:
         change = f"{one_line(correction.target)} -> {one_line(correction.value)}"
         click.echo(f"{correction.id}  {correction.action}  {change}  ({correction.by}, {correction.at[:16]})")
+        for label, text in zip(("old", "new"), correction.texts, strict=False):
+            click.echo(f"  {label}: {cut(one_line(text), _REASON)}")
+        if correction.lapsed:
+            click.echo(
+                "  no longer applies, as the old text has changed or gone; take it back: gswgraph correct "
+                f"--undo {correction.id}"
+            )
     if not listed:
         click.echo("Taken back." if undo else f"Take it back: gswgraph correct --undo {corrections[0].id}")

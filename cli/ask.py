@@ -11,10 +11,18 @@ import click
 from gsw_graph.ask.options import EVIDENCE, AskOptions
 from gsw_graph.ask.plan import load
 from gsw_graph.ask.retrieve.strategies import strategies
-from gsw_graph.cli.options import field_option, html_option, json_option, memory_option, open_memory
+from gsw_graph.cli.options import (
+    field_option,
+    html_option,
+    json_option,
+    memory_option,
+    open_memory,
+    print_memories,
+)
 from gsw_graph.cli.text.answers import print_answer
 from gsw_graph.cli.text.output import Streamed, Waiting, print_failure, print_json
 from gsw_graph.errors import InputError
+from gsw_graph.text.safe_text import one_line
 
 if TYPE_CHECKING:
     from gsw_graph.memory import Memory
@@ -170,6 +178,7 @@ def ask(
             answer = memory.ask(words, plan=steps, on_text=on_text, on_stage=waiting.on_stage, **options)
             code = 3 if answer.abstained else 0
             waiting.stop()
+            print_memories(memory, empty=answer.missing == "the memory is empty")
             shown = answer if trace else replace(answer, trace=None)
             if as_json:
                 print_json(shown.to_dict())
@@ -207,6 +216,8 @@ def _ask_lines(
         click.echo("Ask, one question a line; Ctrl-D ends.", err=True)
     lines = (line.decode("utf-8-sig", errors="replace").strip() for line in sys.stdin.buffer)
     for question in filter(None, lines):
+        if not as_json and not sys.stdin.isatty():  # at a terminal it is there
+            click.echo(click.style(one_line(question), bold=True))
         streamed = Streamed(waiting.stop)
         on_text = None if as_json else streamed.on_text
         waiting.begin("search")

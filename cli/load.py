@@ -176,6 +176,8 @@ def print_summary(report: LoadReport, *, dry_run: bool) -> None:
     if skipped := sum(not skipped.part for skipped in report.skipped):
         parts["skipped"] = skipped
     counts = ", ".join(f"{number:,} {name}" for name, number in parts.items())
+    if described := report.documents.described:
+        counts = counts.replace(" unchanged", f" unchanged (metadata of {described:,} changed)")
     click.echo(
         f"{'Would load' if dry_run else 'Documents'}: {counts}; {duration(report.seconds.get('total', 0.0))}"
     )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gsw_graph.cli.options import json_option, memory_option, open_memory, settings
+from gsw_graph.cli.options import json_option, memory_option, open_memory, print_memories, settings
 from gsw_graph.cli.text.output import (
     counted,
     duration,
@@ -70,6 +70,7 @@ def list_documents(
     most = limit or (None if as_json else LISTED)
     with open_memory(url) as memory:
         result = memory.documents(" ".join(text), **filters, limit=most)
+        print_memories(memory, empty=not (result.total or text or any(filters.values())))
     print_result(result, as_json, _print_documents)
 
 
@@ -89,6 +90,8 @@ def about(document: StoredDocument) -> str:
     parts += [f"about {document.about}"] if document.about else []
     values = {key: value if isinstance(value, list) else [value] for key, value in document.meta.items()}
     parts += (f"{key}: {cut(one_line(', '.join(map(str, some))), LONGEST)}" for key, some in values.items())
+    if document.superseded:
+        parts.append(f"{document.superseded:,} more superseded (gswgraph correct --list, --undo ID)")
     if document.status != "ready":
         parts.append(f"cut off while {document.status}; load it again")
     if document.unread:
@@ -177,6 +180,7 @@ def status(url: str | None, as_json: bool) -> None:
     """
     with open_memory(url) as memory:
         result = memory.status()
+        print_memories(memory, empty=not any(result.nodes.values()))
     print_result(result, as_json, _print_status)
 
 

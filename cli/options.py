@@ -108,6 +108,14 @@ def open_memory(
     )
 
 
+def print_memories(memory: Memory, *, empty: bool) -> None:
+    """Name the memories of the database on standard error where the one that was opened is empty."""
+    from gsw_graph.cli.text.output import print_failure
+
+    if empty and (names := [stored.name for stored in memory.memories() if stored.name]):
+        print_failure(f"This database has memories: {', '.join(names)} (?memory=NAME behind its address)")
+
+
 def _served(place: str, used: Settings, overrides: dict[str, Any], *, show_cypher: bool) -> Memory | None:
     """Return the memory of its server, None where no server has it open. Raises InputError where options ask
     for what only the process does that has it open."""

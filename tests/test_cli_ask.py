@@ -87,6 +87,7 @@ def test_without_a_question_it_reads_one_a_line(fake):
     result = run("ask", "-k", "1", stdin="\ufeffone\r\ntwo é\n\nthree\n")
     assert result.exit_code == 0
     assert result.stdout.count("1. Title 1") == 3
+    assert [line for line in result.stdout.splitlines() if line in ("one", "two é", "three")] == ["one", "two é", "three"]
     assert [call[0] for call in fake.calls] == ["open", "warm", "ask", "ask", "ask", "close"]
     assert [call[1] for call in fake.calls if call[0] == "ask"] == [("one",), ("two é",), ("three",)]  # an empty line in a pipe asks nothing
 

@@ -91,6 +91,11 @@ def test_load_sums_up(fake):
     assert run("load", "x", "--dry-run").stdout.startswith("Would load: 2 new")
 
 
+def test_load_says_that_metadata_changed(fake):
+    fake.report = LoadReport(DocumentCounts(unchanged=14, described=3), {}, [], {"total": 1.0})
+    assert run("load", "x").stdout == "Documents: 0 new, 0 replaced, 14 unchanged (metadata of 3 changed), 0 failed; 1.0 s\n"
+
+
 @pytest.mark.parametrize(
     ("counts", "failures", "code"),
     [

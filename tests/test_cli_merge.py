@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import cli_runner
 from cli_runner import last_call, run
+from fake_memory import DOCUMENT
+
+from gsw_graph.model.results import Correction, Documents
 
 fake = cli_runner.fake
 
@@ -44,3 +48,15 @@ def test_unmerge_takes_a_name_a_run_or_all(fake):
     assert last_call(fake) == ("unmerge", ("World Tide Office",), {})
     assert result.stdout.splitlines() == ["World Tide Office", "Took 1 name out of 1 group."]
     assert json.loads(run("unmerge", "all", "--json").stdout) == {"groups": ["World Tide Office"], "aliases": ["WTO"]}
+
+
+def test_corrections_are_listed_with_both_texts_and_what_has_lapsed(fake):
+    made = Correction("3f9a01c2", "supersede", "p1", "p2", "Ada", "2026-01-02T03:04:05", ["It was\nlit.", "It is dark."], lapsed=True)
+    fake.corrections = lambda self: [made]
+    lines = run("correct", "--list").stdout.splitlines()
+    assert lines[1:] == ["  old: It was lit.", "  new: It is dark.", "  no longer applies, as the old text has changed or gone; take it back: gswgraph correct --undo 3f9a01c2"]
+
+
+def test_list_says_what_is_superseded(fake):
+    fake.stored = Documents(1, [replace(DOCUMENT, superseded=1)])
+    assert "1 more superseded (gswgraph correct --list, --undo ID)" in run("list").stdout

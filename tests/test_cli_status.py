@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import cli_runner
 import pytest
 from cli_runner import last_call, run
+from fake_memory import canned
 
-from gsw_graph.model.results import Finding, Forgotten, Status, StoredMemory
+from gsw_graph.model.results import Documents, Finding, Forgotten, Status, StoredMemory
 
 fake = cli_runner.fake
 
@@ -24,11 +26,22 @@ def test_status_shows_what_is_held(fake, monkeypatch, tmp_path):
 
 
 def test_status_of_an_empty_memory_says_how_to_begin(fake):
-    fake.state = Status("/m", "fake", "1", {}, {}, [])
+    fake.state, fake.stored = Status("/m", "fake", "1", {}, {}, []), []
     result = run("status")
     assert result.exit_code == 0
     assert "gswgraph load PATH" in result.stdout
     assert json.loads(run("status", "--json").stdout)["schema"] is None
+
+
+@pytest.mark.parametrize("command", [("status",), ("list",), ("ask", "unknown")])
+def test_an_empty_memory_names_the_others_of_its_database(fake, command):
+    fake.state = Status("/m", "fake", "1", {}, {}, [])
+    fake.documents = lambda self, *args, **kwargs: Documents(0, [])
+    fake.ask = lambda self, question, **options: replace(canned(question, []), missing="the memory is empty")
+    fake.stored = [StoredMemory("ferry", "mini", "2026-01-03", 2, 3), StoredMemory("muehle", "mini", "2026-01-03", 2, 3)]
+    assert "This database has memories: ferry, muehle (?memory=NAME behind its address)\n" in run(*command).stderr
+    fake.stored = []
+    assert "memories" not in run(*command).stderr
 
 
 def test_memories_are_listed_by_name(fake):

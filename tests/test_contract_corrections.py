@@ -105,8 +105,9 @@ def test_a_fact_is_removed(world: Memory, tmp_path: Path) -> None:
     world.correct("remove", "Who built the Old Light?")
     world.forget("light")
     assert rows(world, "MATCH (q:QAPair) RETURN q.id AS id") == []
-    with pytest.raises(InputError, match="no facts are called so"):
-        world.correct("remove", "Who built the Old Light?")
+    with pytest.raises(InputError, match="no facts are called so") as raised:
+        world.correct("remove", "Mercury was stored on the quay of Sellick.")
+    assert "What rules read has no facts" in str(raised.value.hint)
 
 
 def test_a_passage_is_superseded(world: Memory, tmp_path: Path) -> None:
@@ -127,6 +128,29 @@ def test_a_passage_is_superseded(world: Memory, tmp_path: Path) -> None:
     assert differences(dump(world), before) == []
     with pytest.raises(InputError, match="no passage has this id"):
         world.correct("supersede", ids["Quay"], "0" * 32)
+    with pytest.raises(InputError, match="cannot supersede itself"):
+        world.correct("supersede", ids["Quay"], ids["Quay"])
+
+
+def test_a_passage_whose_text_has_changed_is_superseded_no_more(world: Memory, tmp_path: Path) -> None:
+    ids = {row["title"]: row["id"] for row in world.cypher("MATCH (p:Passage) RETURN p.title AS title, p.id AS id").rows}
+    made = world.correct("supersede", ids["Old Light"], ids["Old Light, repaired"], by="Ada")
+    assert made.texts == [LIGHT["text"], WORLD[3]["text"]]
+    document = world.documents("light").documents[0]
+    assert (document.passages, document.superseded) == (0, 1)
+    assert world.show("light").document.superseded == 1
+    text = "Ana Ruiz mended the Old Light in 1871."
+    load(world, tmp_path, text=text)
+    report = world.load(tmp_path / "world.jsonl", replace=True)
+    assert "corrections that no longer apply" in str(report.note)
+    assert text in texts(world, "Who mended the Old Light?")
+    assert [correction.lapsed for correction in world.corrections()] == [True]
+    load(world, tmp_path)
+    assert [correction.lapsed for correction in world.corrections()] == [False]
+    assert LIGHT["text"] not in texts(world, "Who built the Old Light?", k=10)
+    load(world, tmp_path, text=text)
+    world.undo_correction(made.id)
+    assert troubles(world) == {}
 
 
 def test_a_fact_is_added(world: Memory, tmp_path: Path) -> None:
@@ -143,6 +167,23 @@ def test_a_fact_is_added(world: Memory, tmp_path: Path) -> None:
     world.correct("rename", "Ottile Grau", "Ottilie Grau")
     world.forget(everything=True)
     assert (world.corrections(), rows(world, "MATCH (c:Concept) RETURN c.id AS id")) == ([], [])
+
+
+def test_an_added_answer_is_given_and_changes_no_strategy(memory: Memory, tmp_path: Path) -> None:
+    (tmp_path / "notes.jsonl").write_text("\n".join(map(json.dumps, WORLD[1:])), encoding="utf-8")
+    memory.load(tmp_path / "notes.jsonl")
+    others = ("What was stored on the quay?", "Who painted the Quay?")
+    before = [memory.ask(question, keep=False, strategy="auto") for question in others]
+    made = memory.correct("add", "Who paid for the launch band?", "Hamish MacCorrigan", "Ida Holm", by="Ada")
+    for question in ("Who paid for the launch band?", "who paid  for the launch band"):
+        answer = memory.ask(question, keep=False)
+        assert (answer.answer, answer.answer_source) == ("Hamish MacCorrigan, Ida Holm", "added")
+        assert [citation.source for citation in answer.citations] == [made.target]
+    for question, old in zip(others, before, strict=True):
+        answer = memory.ask(question, keep=False)
+        assert (answer.strategy, answer.answer, answer.confidence is None) == ("linked", None, old.confidence is None)
+    memory.undo_correction(made.id)
+    assert memory.ask("Who paid for the launch band?", keep=False).answer is None
 
 
 @pytest.mark.parametrize(("action", "values", "message"), [("turn", ["a"], "no correction 'turn'"), ("rename", ["Ana Ruiz"], "rename needs NAME"), ("rename", ["Nobody", "x"], "no name in the memory is so"), ("split", ["Mercury", "M", "nowhere.md"], "no document is called so"), ("split", ["Mercury", "M", "light"], "does not stand in these"), ("add", [" "], "add needs")])

@@ -14,6 +14,7 @@ from gsw_graph import Memory
 from gsw_graph.errors import InputError
 from gsw_graph.loaders import read
 from gsw_graph.model.documents import Document, metadata
+from gsw_graph.model.results import DocumentCounts
 
 LAMP = "Ana Ruiz lit the lamp of the Old Light in 1863."
 
@@ -65,11 +66,34 @@ def test_metadata_alone_changed_reads_and_embeds_nothing(memory: Memory, tmp_pat
     assert memory.load(tmp_path / "a.jsonl").documents.unchanged == 1
     (tmp_path / "a.jsonl").write_text(json.dumps({**record, "author": "Bo", "tags": "sea"}) + "\n", encoding="utf-8")
     report = memory.load(tmp_path / "a.jsonl", meta=["done=true"])
-    assert (report.documents.unchanged, report.documents.replaced, report.failures) == (1, 0, [])
+    assert (report.documents, report.failures) == (DocumentCounts(unchanged=1, described=1), [])
+    planned = memory.load(tmp_path / "a.jsonl", meta=["done=false"], dry_run=True)
+    assert (planned.documents, planned.nodes["Passage"]) == (DocumentCounts(unchanged=1, described=1), 0)
     assert known(memory, "lamp") == ({"author": "Bo", "date": "1 May 2020", "done": True, "n": 3, "project": "tide", "tags": "sea"}, "2020-05-01")
     assert [line for line in dump(memory) if "meta_author" not in str(line)] == before
     with pytest.raises(InputError, match="'project' is no metadata"):
         memory.load(tmp_path / "a.jsonl", meta=["project"])
+
+
+def test_what_people_gave_stays_until_they_remove_it(memory: Memory, tmp_path: Path) -> None:
+    file = tmp_path / "a.md"
+
+    def load(front: str, text: str = LAMP, **options: Any) -> dict[str, Any]:
+        file.write_text(f"---\n{front}\n---\n{text}", encoding="utf-8")
+        assert memory.load(file, **options).failures == []
+        meta, _ = known(memory, str(file))
+        return {key: value for key, value in meta.items() if key != "modified"}
+
+    assert load("author: Ana\nrank: 3", meta=["Project Name=tide", "author=Bo"]) == {"author": "Bo", "project_name": "tide", "rank": 3}
+    assert load("author: Ana", "Another text.") == {"author": "Bo", "project_name": "tide"}
+    assert load("author: Ana", "Another text.", replace=True, meta=["n=1"]) == {"author": "Bo", "n": 1, "project_name": "tide"}
+    assert load("author: Ana", "Another text.", meta=["Project Name=", "author="]) == {"author": "Ana", "n": 1}
+    assert load("author: Ana", meta=["n=", "date=2020-05-01"])["date"] == "2020-05-01"
+    assert known(memory, str(file))[1] == "2020-05-01"
+    assert load("author: Ana", meta=["date="]) == {"author": "Ana"}
+    memory.load(file, meta=["n=2"])
+    assert load("author: Ana", meta=["n="], extractor="sentences", upgrade=True) == {"author": "Ana"}
+    assert known(memory, str(file))[1] is None
 
 
 def test_passages_of_a_long_document_know_their_section(memory: Memory, tmp_path: Path) -> None:

@@ -68,11 +68,42 @@ def test_metadata_and_days_are_conditions(both: tuple[Memory, Path, Path]) -> No
     def titles(**scope: object) -> set[str]:
         return {passage.title.split()[0] for passage in memory.ask(QUESTIONS[0], strategy="linked", k=100, keep=False, **scope).passages}
 
-    for scope in ({"where": ('author = "Grau"',)}, {"where": ("Tags contains TIDE", "year >= 1901")}, {"since": "1901-03"}, {"until": "1901"}, {"where": ("title contains log",)}, {"where": ("author != Kunz",)}):
+    for scope in ({"where": ('author = "Grau"',)}, {"where": ("Tags contains TIDE", "year >= 1901")}, {"since": "1901-03"}, {"until": "1901"}, {"where": ("title contains log",)}, {"where": ("not author != Grau",)}, {"where": ("tags contains log", "not tags contains noise")}, {"where": ("author != Kunz", "year != 1902", "title contains log")}):
         assert titles(**scope) == {"Log"}, scope
-    for scope in ({"where": ("year > 1901",)}, {"where": ("author != Grau",)}, {"since": "1902"}, {"until": "1901-03-08"}, {"inside": ("nothing",)}):
+    for condition in ("author != Grau", "not author = Grau", "not tags contains tide", "tags != tide", "not year > 1900"):
+        assert "Noise" in titles(where=(condition,)), condition
+        assert "Log" not in titles(where=(condition,)), condition
+    for scope in ({"where": ("year > 1901",)}, {"since": "1902"}, {"until": "1901-03-08"}, {"inside": ("nothing",)}):
         with pytest.raises(InputError, match="no document is in this scope"):
             memory.ask(QUESTIONS[0], **scope)
+
+
+@pytest.mark.parametrize(
+    ("scope", "reason"),
+    [
+        ({"inside": "nothing"}, f"no source is, or is under, nothing, session:nothing, {Path.cwd().as_posix()}/nothing"),
+        ({"since": "1902", "where": "autor = Grau"}, "none is about 1902 or a later day"),
+        ({"until": "1900"}, "none is about 1900 or an earlier day"),
+        ({"since": "1901-04", "until": "1901-02"}, "none is about a day from 1901-04 until 1901-02"),
+        ({"where": ("year = 1901", "autor = Grau")}, "none fits autor = Grau"),
+        ({"where": ("year = 1901", "year != 1901")}, "each condition fits some, and none fits all"),
+    ],
+)
+def test_an_empty_scope_names_the_condition_that_no_document_fits(both: tuple[Memory, Path, Path], scope: dict[str, object], reason: str) -> None:
+    memory = both[0]
+    memory.cypher("MATCH (d:Document) WHERE d.title STARTS WITH 'Log' SET d.meta_author = 'Grau', d.meta_year = 1901, d.about = CASE d.title WHEN 'Log 1' THEN '1901-01-09' ELSE '1901-05-09' END", write=True)
+    with pytest.raises(InputError) as raised:
+        memory.ask(QUESTIONS[0], **scope)
+    assert raised.value.message == f"no document is in this scope: {reason}"
+    assert "keys of metadata: author, modified, year" in str(raised.value.hint)
+
+
+def test_a_session_is_a_scope_by_its_name(both: tuple[Memory, Path, Path]) -> None:
+    memory = both[0]
+    with pytest.raises(InputError, match="all sources are under"):
+        memory.ask(QUESTIONS[0], outside=tuple(document.source for document in memory.documents().documents))
+    memory.add("The Stone Pier is closed.", speaker="Ana", session="chat with Ana")
+    assert [passage.source for passage in memory.ask(QUESTIONS[0], inside="chat with Ana", keep=False)] == ["session:chat with Ana"]
 
 
 def test_a_single_text_is_a_scope(both: tuple[Memory, Path, Path]) -> None:
@@ -111,16 +142,23 @@ def test_an_earlier_answer_is_not_given_within_a_scope(both: tuple[Memory, Path,
     assert memory.ask("Who built the Stone Pier?").cached is None
 
 
-@pytest.mark.parametrize("text", ["author", "= Grau", "author ~ x", ""])
+@pytest.mark.parametrize("text", ["author", "= Grau", "author ~ x", "", "author == Grau"])
 def test_what_is_no_condition_says_so(text: str) -> None:
     with pytest.raises(InputError, match="is no condition"):
         parse_condition(text)
 
 
 def test_conditions_are_read() -> None:
-    assert parse_condition('Author = "a = b"') == {"key": "meta_author", "op": "=", "value": "a = b"}
-    assert parse_condition("year>=1901") == {"key": "meta_year", "op": ">=", "value": 1901}
-    assert parse_condition("title contains the tide") == {"key": "title", "op": "contains", "value": "the tide"}
+    def read(text: str) -> tuple[object, ...]:
+        return tuple(parse_condition(text)[name] for name in ("key", "op", "value", "negated"))
+
+    assert read('Author = "a = b"') == ("meta_author", "=", "a = b", False)
+    assert read("year>=1901") == ("meta_year", ">=", 1901, False)
+    assert read("title contains the tide") == ("title", "contains", "the tide", False)
+    assert read("Reviewed By != Grau") == ("meta_reviewed_by", "=", "Grau", True)
+    assert read("not self-contains contains = x") == ("meta_self_contains", "contains", "= x", True)
+    assert read("not != x") == ("meta_not", "=", "x", True)
+    assert read("not author != x") == ("meta_author", "=", "x", False)
 
 
 def test_facts_outside_are_neither_found_nor_counted(fresh_settings: Settings, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

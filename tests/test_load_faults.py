@@ -78,7 +78,7 @@ def test_every_fault_ends_in_a_complete_or_a_listed_document(settings: Settings,
     before = server.count()
     second, said = load(str(corpus))
     assert (second.exit_code, said["failures"]) == (0, [])
-    assert said["documents"] == {"new": len(failed), "unchanged": len(there) - len(partly), "replaced": len(partly), "failed": 0}
+    assert said["documents"] == {"new": len(failed), "unchanged": len(there) - len(partly), "replaced": len(partly), "failed": 0, "described": 0}
     assert server.count() - before < passages / 2, "what was read once is not read again"
     with Memory.open(settings=settings) as memory:
         found = dump(memory)
@@ -126,7 +126,7 @@ def test_an_upgrade_with_gaps_leaves_a_whole_result(settings: Settings, server: 
     (failure,) = said["failures"]
     assert (result.exit_code, failure["part"], failure["source"]) == (4, False, path)
     assert "1 of its 5 passages could not be read, so its older result stays" in failure["reason"]
-    assert said["documents"] == {"new": 0, "unchanged": 1, "replaced": 0, "failed": 1}
+    assert said["documents"] == {"new": 0, "unchanged": 1, "replaced": 0, "failed": 1, "described": 0}
     assert state(settings) == before
     with Memory.open(settings=settings) as memory:
         assert differences(dump(memory), found) == []

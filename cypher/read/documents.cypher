@@ -15,5 +15,5 @@ CALL (d) {
   RETURN count(p) AS passages
 }
 RETURN total, d.id AS id, d.source AS source, d.title AS title, d.loader AS loader, d.extractor AS extractor, d.model AS model, d.status AS status,
-  d.loaded_at AS loaded_at, d.unread AS unread, passages, properties(d) AS properties
+  d.loaded_at AS loaded_at, d.unread AS unread, passages, COUNT { (d)<-[:SUPERSEDED_IN]-(:Passage) } AS superseded, properties(d) AS properties
 ORDER BY source

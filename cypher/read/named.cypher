@@ -15,4 +15,4 @@ CALL (d) {
 }
 RETURN CASE WHEN position IS NOT NULL OR d.id = $wanted THEN 1 WHEN d.source IN [$wanted, $path] THEN 2 WHEN d.source STARTS WITH $path + '/' THEN 3 ELSE 4 END AS how,
   position, d.id AS id, d.source AS source, d.title AS title, d.loader AS loader, d.extractor AS extractor, d.model AS model, d.status AS status,
-  d.loaded_at AS loaded_at, d.unread AS unread, passages, properties(d) AS properties
+  d.loaded_at AS loaded_at, d.unread AS unread, passages, COUNT { (d)<-[:SUPERSEDED_IN]-(:Passage) } AS superseded, properties(d) AS properties

@@ -1,18 +1,18 @@
 // The passages of the documents of a scope. Runs once for each scope and version of the memory.
 // $inside, $outside: sources, files and folders without the slash at the end, the first empty for all; $since, $until: bounds of the day that a document is about, inclusive, '' for none,
-// of which a document without a day fits neither; $where: [{key, op, value}] over properties of documents, a list fits where one of its values does.
+// of which a document without a day fits neither; $where: [{key, op, value, negated}] over properties of documents, a list fits where one of its values does,
+// a document without the key only what is negated.
 MATCH (d:Document {status: 'ready'})
 WHERE (size($inside) = 0 OR any(name IN $inside WHERE d.source = name OR d.source STARTS WITH name + '/' OR d.source STARTS WITH name + '#'))
   AND none(name IN $outside WHERE d.source = name OR d.source STARTS WITH name + '/' OR d.source STARTS WITH name + '#')
   AND ($since = '' OR d.about >= $since)
   AND ($until = '' OR left(d.about, size($until)) <= $until)
-  AND all(condition IN $where WHERE any(value IN [] + d[condition.key] WHERE CASE condition.op
+  AND all(condition IN $where WHERE condition.negated <> coalesce(any(value IN [] + d[condition.key] WHERE CASE condition.op
     WHEN '=' THEN value = condition.value
-    WHEN '!=' THEN value <> condition.value
     WHEN '<' THEN value < condition.value
     WHEN '<=' THEN value <= condition.value
     WHEN '>' THEN value > condition.value
     WHEN '>=' THEN value >= condition.value
-    ELSE toLower(toString(value)) CONTAINS toLower(toString(condition.value)) END))
+    ELSE toLower(toString(value)) CONTAINS toLower(toString(condition.value)) END), false))
 MATCH (d)<-[:PART_OF]-(p:Passage)
 RETURN collect(p.id) AS ids

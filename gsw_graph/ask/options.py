@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
 EVIDENCE = ("lines", "chains", "compact", "passages")
 MAX_PASSAGES = 10_000  # of an answer
-_CONDITION = re.compile(r"\s*([\w.-]+)\s*(!=|<=|>=|=|<|>|\bcontains\b)\s*(\S.*?)\s*", re.DOTALL)
+_CONDITION = re.compile(
+    r"\s*(not\s+)?(\w[\w .-]*?)\s*(!=|<=|>=|=(?!=)|<|>|(?<=\s)contains\b)\s*(\S.*?)\s*", re.DOTALL
+)
 _OWN = ("title", "source", "loader", "extractor", "about")  # properties that are no metadata
 _DAY = re.compile(r"\d{4}(?:-\d\d(?:-\d\d)?)?")
 
@@ -120,40 +122,68 @@ def limit_reader(
             raise InputError(
                 f"{day!r} is no date", hint="Give a year, a month or a day: 2024, 2024-03 or 2024-03-09"
             )
-    reader.set_scope(
-        scopes,
-        inside=_sources(options.inside),
-        outside=_sources(options.outside),
-        since=options.since or "",
-        until=options.until or "",
-        where=[parse_condition(text) for text in options.where],
+    since, until = options.since or "", options.until or ""
+    conditions: dict[str, Any] = {
+        **{"inside": _sources(options.inside), "outside": _sources(options.outside)},
+        **{"since": since, "until": until, "where": [parse_condition(text) for text in options.where]},
+    }
+    reader.set_scope(scopes, **conditions)
+    if reader.scope:
+        return
+    parts: list[tuple[dict[str, Any], str]] = [
+        ({"inside": conditions["inside"]}, f"no source is, or is under, {', '.join(conditions['inside'])}"),
+        ({"outside": conditions["outside"]}, f"all sources are under {', '.join(options.outside)}"),
+        ({"since": since}, f"none is about {since} or a later day"),
+        ({"until": until}, f"none is about {until} or an earlier day"),
+        ({"since": since, "until": until}, f"none is about a day from {since} until {until}"),
+        *(
+            ({"where": [condition]}, f"none fits {text}")
+            for condition, text in zip(conditions["where"], options.where, strict=True)
+        ),
+    ]
+    empty = {key: type(value)() for key, value in conditions.items()}
+    reason = next(
+        (
+            text
+            for part, text in parts
+            if any(part.values()) and not reader.rows("read/scope", **empty | part)[0]["ids"]
+        ),
+        "each condition fits some, and none fits all",
     )
-    if not reader.scope:
-        raise InputError("no document is in this scope", hint="gswgraph list shows sources and metadata")
+    keys = ", ".join(row["key"] for row in reader.rows("read/metadata_keys"))
+    hint = f"gswgraph list shows sources and metadata; keys of metadata: {keys or 'none'}"
+    raise InputError(f"no document is in this scope: {reason}", hint=hint)
 
 
 def _sources(names: tuple[str, ...]) -> list[str]:
-    """Return sources as written, and as absolute paths."""
+    """Return sources as written, as sessions, and as absolute paths."""
     from gsw_graph.load.forgetting import source_paths
 
     plain = [name.rstrip("/") or name for name in names]
-    return list(dict.fromkeys(text for name in plain for text in (name, *source_paths(name, Path.cwd()))))
+    return list(
+        dict.fromkeys(
+            text for name in plain for text in (name, f"session:{name}", *source_paths(name, Path.cwd()))
+        )
+    )
 
 
 def parse_condition(text: str) -> dict[str, Any]:
-    """Parse a condition such as `author = "Grau"`, `year >= 1901` or `tags contains tide`; a value that is
-    not JSON is a text.
+    """Parse a condition such as `author = "Grau"`, `year >= 1901` or `not tags contains tide`; a value that
+    is not JSON is a text.
 
     Raises:
         InputError: It is no condition.
     """
     match = _CONDITION.fullmatch(text)
     if match is None:
-        hint = 'Give KEY OPERATOR VALUE, as author = "Grau"; operators: = != < <= > >= contains'
+        hint = 'Give KEY OPERATOR VALUE, as author = "Grau"; operators: = (not ==) != < <= > >= contains'
         raise InputError(f"{text!r} is no condition", hint=hint)
     try:
-        value = json.loads(match[3])
+        value = json.loads(match[4])
     except ValueError:
-        value = match[3]
-    key = re.sub(r"\W", "_", match[1].lower())
-    return {"key": key if key in _OWN else f"meta_{key}", "op": match[2], "value": value}
+        value = match[4]
+    key = re.sub(r"\W+", "_", match[2].lower()).strip("_")  # as `metadata` stores it
+    return {
+        **{"key": key if key in _OWN else f"meta_{key}", "op": match[3].replace("!", ""), "value": value},
+        "negated": (match[1] is not None) != (match[3] == "!="),
+    }

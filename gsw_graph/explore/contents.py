@@ -245,7 +245,10 @@ def _find_document(reader: Reader, name: str, folder: str | Path | None) -> tupl
 
 
 def _document(row: Row) -> StoredDocument:
-    names = ("id", "source", "title", "loader", "extractor", "model", "status", "loaded_at", "passages")
+    names = (
+        *("id", "source", "title", "loader", "extractor", "model", "status", "loaded_at"),
+        *("passages", "superseded"),
+    )
     properties = row["properties"]
     return StoredDocument(
         **{name: row[name] for name in names},

@@ -16,7 +16,7 @@ EXCERPT = 240  # characters of a passage in text; HTML has all
 CLAIM = 80  # characters of an answer or a title
 ROWS = 100  # of a table
 # of answers that are neither by a model nor from a chain
-SOURCES = {"cache": "from the question cache"}
+SOURCES = {"cache": "from the question cache", "added": "added by hand"}
 
 
 def plain(answer: Answer) -> str:

@@ -52,7 +52,7 @@ def correct(
     at = datetime.now(timezone.utc).isoformat(timespec="microseconds")
     row: dict[str, Any] = {
         **{"id": content_id("correction", at, *values)[:8], "action": action, "target": values[0]},
-        **{"value": values[-1], "places": [], "by": by, "at": at},
+        **{"value": values[-1], "places": [], "texts": [], "by": by, "at": at},
     }
     reader = Reader(connection)
     if action == "rename":
@@ -68,7 +68,7 @@ def correct(
     elif action == "remove":
         row |= _fact(reader, values[0])
     elif action == "supersede":
-        row["places"] = [_passage(reader, value) for value in values][:1]
+        row |= _passages(reader, values)
     else:
         row |= _add(load, row, values)
     with connection.session() as session:
@@ -145,21 +145,27 @@ def _fact(reader: Reader, wanted: str) -> dict[str, Any]:
     facts = reader.rows("read/facts_called", wanted=wanted)
     if len(facts) != 1:
         listed = "; ".join(f"{fact['id']} in {fact['source']}" for fact in facts[:5])
-        hint = f"Give an id: {listed}" if facts else "Give its id, of gswgraph show --json"
+        by_rules = "What rules read has no facts: supersede its passage, or forget the document"
+        hint = f"Give an id: {listed}" if facts else f"Give its id, of gswgraph show --json. {by_rules}"
         raise InputError(f"{len(facts) or 'no'} facts are called so", where=wanted, hint=hint)
     return {"target": facts[0]["id"], "value": facts[0]["text"], "places": [facts[0]["document"]]}
 
 
-def _passage(reader: Reader, id: str) -> str:
-    """Return the document of a passage."""
-    if rows := reader.rows("read/passages", ids=[id]):
-        return str(rows[0]["document"])
-    raise InputError("no passage has this id", where=id, hint="See gswgraph show SOURCE --json")
+def _passages(reader: Reader, ids: Sequence[str]) -> dict[str, Any]:
+    """Return the document of the passage that is superseded, and the texts of both."""
+    passages = {row["id"]: row for row in reader.rows("read/passages", ids=ids)}
+    hint = "See gswgraph show SOURCE --json"
+    if missing := [id for id in ids if id not in passages]:
+        raise InputError("no passage has this id", where=missing[0], hint=hint)
+    if ids[0] == ids[1]:
+        raise InputError("a passage cannot supersede itself: give two ids", where=ids[0], hint=hint)
+    return {"places": [passages[ids[0]]["document"]], "texts": [passages[id]["text"] for id in ids]}
 
 
 def _add(load: Load, row: dict[str, Any], values: Sequence[str]) -> dict[str, Any]:
     """Load a document of its own that says what is added, and return its source, id and text."""
-    text, (first, *answers) = " ".join(values), values
+    first, *answers = values
+    text = f"{first} {', '.join(answers)}".strip()
     source = f"correction:{row['id']}"
     facts: dict[str, Any] = {"propositions": [first]}
     if answers:
@@ -174,4 +180,4 @@ def _add(load: Load, row: dict[str, Any], values: Sequence[str]) -> dict[str, An
 
 
 def _result(row: dict[str, Any]) -> Correction:
-    return Correction(*(row[name] for name in ("id", "action", "target", "value", "by", "at")))
+    return Correction(**{key: value for key, value in row.items() if key != "places"})

@@ -23,6 +23,7 @@ from gsw_graph.config import Settings
 from gsw_graph.engine import Connection
 from gsw_graph.errors import EndedError, InputError
 from gsw_graph.extract import BY_MODEL, EXTRACTORS, Extractor, Rules, Work, with_names
+from gsw_graph.load.corrections import corrections
 from gsw_graph.load.options import LoadOptions
 from gsw_graph.model.documents import Document, Failure, Skipped, Value, Workspace, counted
 from gsw_graph.model.results import DocumentCounts, LoadReport, Progress
@@ -63,9 +64,10 @@ class LoadCounters:
     Attributes:
         bytes: Of the files, None where that is not known.
         spent: Returns what a language model was asked so far.
-        counts: Documents that are `new`, `replaced`, `unchanged`, `upgradable` (this extractor would find
-            more) or `embedded`; passages to load (`seen`), embedded (`passages`), `written` and `answered`
-            about; `read_bytes` of the files.
+        counts: Documents that are `new`, `replaced`, `unchanged`, of these `described` (with other metadata)
+            and `upgradable` (this extractor would find more), or `embedded`; passages to load (`seen`),
+            embedded (`passages`), `written` and `answered` about; `read_bytes` of the files; corrections that
+            have `lapsed`.
     """
 
     bytes: int | None = None
@@ -85,6 +87,13 @@ class LoadCounters:
         """Add to the counts of these names."""
         with self._lock:
             self.counts.update(amounts)
+
+    def add_document(self, mode: Mode) -> None:
+        """Count a document that comes in so."""
+        self.add(
+            described=mode == "describe",
+            **{{"new": "new", "describe": "unchanged"}.get(mode, "replaced"): 1},
+        )
 
     @contextmanager
     def timed(self, stage: str) -> Iterator[None]:
@@ -132,7 +141,10 @@ class LoadCounters:
         # What is extracted is read first, in the same thread.
         self.seconds["extract"] = max(self.seconds["extract"] - self.seconds["read"], 0.0)
         return LoadReport(
-            DocumentCounts(self.counts["new"], self.counts["unchanged"], self.counts["replaced"], failed),
+            DocumentCounts(
+                **{name: self.counts[name] for name in ("new", "unchanged", "replaced", "described")},
+                failed=failed,
+            ),
             failures=self.failures,
             skipped=self.skipped,
             faults=self.faults,
@@ -183,7 +195,6 @@ def load(
     items = loaders.read(
         names, stdin=stdin, uploads=uploads, position=position, follow_links=options.follow_links
     )
-    items = _described(items, options.metadata())
     reader = Reader(connection)
     counters = LoadCounters(loaders.size(names, uploads=uploads, follow_links=options.follow_links))
 
@@ -214,6 +225,8 @@ def load(
             raise
         _index(connection, embedder().dimension, counters, report, alone)
         after = reader.counts()[0]
+        if counters.counts["replaced"]:
+            counters.add(lapsed=sum(correction.lapsed for correction in corrections(connection)))
         return counters.report(
             perf_counter() - start,
             nodes={label: after[label] - before.get(label, 0) for label in after},
@@ -222,15 +235,13 @@ def load(
         )
 
 
-def _described(items: Iterable[Item | Failure], meta: Mapping[str, Value]) -> Iterator[Item | Failure]:
-    """Yield items with more metadata, which wins over their own."""
-    for item in items:
-        if isinstance(item, Document):
-            yield replace(item, meta={**item.meta, **meta})
-        elif isinstance(item, Workspace):
-            yield replace(item, document=replace(item.document, meta={**item.document.meta, **meta}))
-        else:
-            yield item
+def _described(document: Document, given: dict[str, Value | None], state: DocumentState | None) -> Document:
+    """Return a document with the metadata that people gave, now or in an earlier load, which wins over its
+    own."""
+    stored = state.properties if state else {}
+    given = {key: stored.get(f"meta_{key}") for key in stored.get("given") or ()} | given
+    kept = {key: value for key, value in given.items() if value is not None}
+    return replace(document, meta={**given, **document.meta, **kept}, given=tuple(kept))
 
 
 @contextmanager
@@ -295,13 +306,15 @@ def new_work(
         options: Whether unchanged documents come again.
         position: Returns how many bytes of the files were read when the last item came.
     """
-    last = 0
+    last, given = 0, options.metadata()
     for some in _compared_together(items, counters):
         documents = [item.document if isinstance(item, Workspace) else item for item in some]
         stored_states = states([document.id for document in documents])
         fresh: list[Work] = []
-        for item, document in zip(some, documents, strict=True):
-            state = stored_states.get(document.id)
+        for raw, bare in zip(some, documents, strict=True):
+            state = stored_states.get(bare.id)
+            document = _described(bare, given, state)
+            item = replace(raw, document=document) if isinstance(raw, Workspace) else document
             stored, properties = state.loader if state else None, document.properties.items()
             if document.loader in _RECORDS and stored is not None and stored not in _RECORDS:
                 counters.failures.append(Failure(document.source, _CLAIMED))
@@ -328,7 +341,7 @@ def windows(work: Iterable[Work], extractor: Extractor, counters: LoadCounters) 
         if done.workspace is not None:
             window.append((done.workspace, done.mode))
             passages += len(done.document.passages)
-            counters.add(**{{"new": "new", "describe": "unchanged"}.get(done.mode, "replaced"): 1})
+            counters.add_document(done.mode)
         if passages >= enough:
             yield window
             window, passages, enough = [], 0, extractor.window
@@ -572,15 +585,21 @@ def _counted(work: Iterable[Work], counters: LoadCounters) -> Iterator[Work]:
 
     for item in work:
         passages = item.document.passages
-        counters.add(
-            **{"new" if item.mode == "new" else "replaced": 1, "passages": len(passages)},
-            passage_tokens=sum(estimate(passage.text) for passage in passages),
-        )
+        counters.add_document(item.mode)
+        if item.mode != "describe":
+            tokens = sum(estimate(passage.text) for passage in passages)
+            counters.add(passages=len(passages), passage_tokens=tokens)
         yield item
 
 
 def _note(counters: LoadCounters, extractor: str, settings: Settings) -> str | None:
-    """Name what a user may have meant: a better extractor, or the model of a server."""
+    """Name what a user may have meant: a better extractor, or the model of a server; and corrections that
+    have lapsed."""
+    if lapsed := counters.counts["lapsed"]:
+        return (
+            "corrections that no longer apply, as the text that they supersede has changed or gone: "
+            f"{lapsed:,} (gswgraph correct --list)"
+        )
     if number := counters.counts["upgradable"]:
         documents = f"{counted({'unchanged document': number})} {'was' if number == 1 else 'were'}"
         return f"{documents} read by less than {extractor}; --upgrade has them read again"

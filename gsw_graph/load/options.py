@@ -35,15 +35,19 @@ class LoadOptions:
     near: float = option(
         0.0, "Afterwards join names as merge --near does: those whose vectors have this cosine, as 0.93."
     )
-    meta: tuple[str, ...] = option((), "Metadata of all that is loaded, key=value; may be repeated.")
+    meta: tuple[str, ...] = option(
+        (), "Metadata of all that is loaded, key=value; kept by later loads until key= removes it."
+    )
     follow_links: bool = option(False, "Follow links that lead out of a folder; else they are skipped.")
 
-    def metadata(self) -> dict[str, Value]:
-        """Return the metadata that all documents get; InputError where it is not `key=value`."""
+    def metadata(self) -> dict[str, Value | None]:
+        """Return the metadata that all documents get, None for a key that is removed; InputError where it is
+        not `key=value`."""
         pairs = [text.partition("=") for text in self.meta]
         if wrong := [key for key, equals, _ in pairs if not equals or not key.strip()]:
             raise InputError(f"{wrong[0]!r} is no metadata", hint="Give key=value, as in --meta project=tide")
-        return metadata((key, typed(value)) for key, _, value in pairs)
+        values = metadata((key, typed(value)) for key, _, value in pairs)
+        return {key: values.get(key) for key in metadata((key, key) for key, _, _ in pairs)}
 
     def chosen(self, settings: Settings) -> str:
         """Return the extractor's name; InputError where an option does not fit."""

@@ -66,7 +66,8 @@ class Document:
     """What a loader reads. `source` names it for good: the same source loaded again is the same document, new
     content replaces the old.
     `titled`: the title is of the document itself, and so a name; else it is the name of its file.
-    `meta`: what is known about it, as of `metadata`.
+    `meta`: what is known about it, as of `metadata`; None takes a key away from what the memory has.
+    `given`: keys that people gave, which stay where the document is replaced.
     """
 
     source: str
@@ -74,7 +75,8 @@ class Document:
     passages: tuple[Passage, ...]
     loader: str
     titled: bool = True
-    meta: Mapping[str, Value] = field(default_factory=dict, compare=False)
+    meta: Mapping[str, Value | None] = field(default_factory=dict, compare=False)
+    given: tuple[str, ...] = field(default=(), compare=False)
 
     @property
     def about(self) -> str | None:
@@ -90,14 +92,11 @@ class Document:
         return detect("\n".join(passage.text for passage in self.passages[:_READ]))
 
     @property
-    def properties(self) -> dict[str, Value]:
-        """Return language, metadata and date as the graph has them."""
-        about = {"about": self.about} if self.about else {}
-        return {
-            "language": self.language.code,
-            **about,
-            **{f"meta_{key}": value for key, value in self.meta.items()},
-        }
+    def properties(self) -> dict[str, Value | None]:
+        """Return language, metadata and date as the graph has them; None takes one away."""
+        meta = {f"meta_{key}": value for key, value in self.meta.items()}
+        given = list(self.given) or None
+        return {"language": self.language.code, "about": self.about, "given": given, **meta}
 
     @property
     def id(self) -> str:

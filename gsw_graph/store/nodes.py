@@ -141,7 +141,7 @@ class Memory(Keyed):
 
 class Document(Keyed):
     """What was loaded; `about`: the date it is about; `language`: ISO 639-1. Its metadata are further
-    properties, `meta_<key>`."""
+    properties, `meta_<key>`; `given`: keys of those that people gave."""
 
     source = StringProperty()
     title = StringProperty()
@@ -155,6 +155,7 @@ class Document(Keyed):
     status = StringProperty()
     about = StringProperty()
     language = StringProperty()
+    given = ArrayProperty(StringProperty())
     passages = RelationshipFrom(_full("Passage"), "PART_OF")
 
 
@@ -307,12 +308,13 @@ class Question(Keyed):
 
 class Correction(Keyed):
     """What a person corrected, who and when: an `action` on a `target`, with a `value`, in the documents
-    `places`. Later loads of these keep it."""
+    `places`. Later loads of these keep it. `texts`: of a passage that is superseded, and of the other."""
 
     action = StringProperty()
     target = StringProperty()
     value = StringProperty()
     places = ArrayProperty(StringProperty())
+    texts = ArrayProperty(StringProperty())
     by = StringProperty()
     at = StringProperty()
 

@@ -243,7 +243,7 @@ class Reader:
         return [row for row in rows if row["id"] not in self.excluded][:k]
 
     def has_pairs(self) -> bool:
-        """Tell whether there are question-answer pairs, which chains need."""
+        """Tell whether documents have question-answer pairs, which chains need; added ones do not count."""
         return bool(self.rows("read/has_pairs"))
 
     def propositions_around(

@@ -275,7 +275,7 @@ class Answer(Result):
     question: str
     strategy: str
     answer: str | None
-    answer_source: str  # "llm", "chain", "cache" or "none"
+    answer_source: str  # "llm", "chain", "cache", "added" (by a person) or "none"
     abstained: bool
     confidence: float | None
     citations: list[Citation]

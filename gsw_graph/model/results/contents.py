@@ -55,7 +55,8 @@ class StoredMemory(Result):
 class StoredDocument(Result):
     """A document of the memory. status: `ready`, or `loading` or `renewing` where its load was cut off.
     `passages`: how many; `unread`: the numbers, from 1, of those that its language model could not read.
-    `meta`: what is known about it; `about`: the date it is about."""
+    `superseded`: how many more passages another one supersedes. `meta`: what is known about it; `about`: the
+    date it is about."""
 
     id: str
     source: str
@@ -69,6 +70,7 @@ class StoredDocument(Result):
     unread: list[int]
     meta: dict[str, Value] = field(default_factory=dict)
     about: str | None = None
+    superseded: int = 0
 
 
 @dataclass(frozen=True)
@@ -245,12 +247,14 @@ class Analysis(Result):
 
 @dataclass(frozen=True, slots=True)
 class DocumentCounts:
-    """How many documents a load found in which state."""
+    """How many documents a load found in which state; `described`: of those that are unchanged, how many had
+    other metadata."""
 
     new: int = 0
     unchanged: int = 0
     replaced: int = 0
     failed: int = 0
+    described: int = 0
 
 
 @dataclass(frozen=True)
@@ -389,7 +393,8 @@ class Unmerged(Result):
 class Correction(Result):
     """What a person corrected: `action` (rename, split, remove, supersede or add) on a `target`, the id of a
     concept, a fact or a passage, or the source of what was added; `value`: the new name, the passage that
-    supersedes it, or the text."""
+    supersedes it, or the text. `texts`: those of both passages, as they were; `lapsed`: the first is in its
+    document no more, so that nothing is superseded."""
 
     id: str
     action: str
@@ -397,6 +402,8 @@ class Correction(Result):
     value: str
     by: str
     at: str
+    texts: list[str] = field(default_factory=list)
+    lapsed: bool = False
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ export function answered(answer, picture, about) {
   </article>`;
 }
 
-const SOURCES = { llm: "worded by the language model", chain: "read off a chain of pairs", rule: "decided by rule", cache: "from the question cache" };
+const SOURCES = { llm: "worded by the language model", chain: "read off a chain of pairs", rule: "decided by rule", cache: "from the question cache", added: "added by hand" };
 
 function summary(answer) {
   const facts = [

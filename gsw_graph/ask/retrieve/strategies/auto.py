@@ -19,8 +19,9 @@ from gsw_graph.ask.retrieve.comparison import Sides, sides_of
 from gsw_graph.ask.retrieve.recipes import AutoRecipe, SelectRecipe
 from gsw_graph.ask.retrieve.strategies.fusion import FUSION
 from gsw_graph.ask.retrieve.strategies.linked import LINKED
-from gsw_graph.ask.strategy import Query, Retrieved, Strategy, reciprocal_rank_fusion
+from gsw_graph.ask.strategy import AnswerDraft, Query, Retrieved, Strategy, reciprocal_rank_fusion
 from gsw_graph.errors import ReplyError
+from gsw_graph.model.results import Citation
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,8 +46,8 @@ def search_fitting(context: Context, query: Query, recipe: AutoRecipe) -> Retrie
     """Choose a strategy by the question and the memory, and search by it.
 
     `fusion` where there is a plan or the memory holds question-answer pairs, else `linked`; a comparison of
-    names is searched for each side. Without a plan and a language model, a pair that surely answers the whole
-    question gives the answer.
+    names is searched for each side. Without a plan and a language model, a pair that a person added to this
+    question or that surely answers the whole question gives the answer.
     """
     if not query.plan:
         sides = sides_of(query.question)
@@ -62,11 +63,25 @@ def search_fitting(context: Context, query: Query, recipe: AutoRecipe) -> Retrie
         why = f"the memory holds {'' if context.has_pairs else 'no '}question-answer pairs"
     retrieved = strategy(context, query)
     retrieved = replace(retrieved, ran=retrieved.ran or strategy.name, why=retrieved.why or why)
-    if query.plan or not query.answer or context.llm is not None or not context.has_pairs:
+    if query.plan or not query.answer or context.llm is not None:
         return retrieved
+    if (draft := added_answer(query.question, retrieved.passages)) or not context.has_pairs:
+        return replace(retrieved, draft=draft)
     from gsw_graph.ask.retrieve.qa_chains import with_one_pair
 
     return with_one_pair(context, query, retrieved, recipe.sure)
+
+
+def added_answer(question: str, passages: Sequence[RankedPassage]) -> AnswerDraft | None:
+    """Return the answer that a person added to a question (`gswgraph correct add`), with that as its
+    citation."""
+    words = " ".join(question.split()).rstrip("? ")
+    for passage in passages:
+        asked, mark, answer = passage.text.partition("? ")
+        if mark and passage.source.startswith("correction:") and asked.casefold() == words.casefold():
+            citation = Citation(passage.id, passage.document, passage.title, passage.source, passage.text)
+            return AnswerDraft(answer, "added", citations=[citation])
+    return None
 
 
 def search_sides(context: Context, query: Query, sides: Sides) -> Retrieved:
