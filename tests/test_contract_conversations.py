@@ -28,6 +28,7 @@ def test_exports_of_chats_are_sessions_of_turns(tmp_path: Path) -> None:
     chat = {"id": "c1", "messages": [{"role": "user", "content": [{"type": "text", "text": "Hi."}], "ts": 1683540000}, {"role": "assistant", "content": "Hello."}, {"role": "tool"}]}
     (plain,) = sessions(tmp_path / "chat.json", chat)
     assert turns(plain) == [("user (2023-05-08): Hi.", "user", "2023-05-08T10:00"), ("assistant: Hello.", "assistant", "")]
+    assert plain.about == "2023-05-08T10:00"
     locomo = {"sample_id": "s", "conversation": {"speaker_a": "Ana", "session_1_date_time": "1:56 pm on 8 May, 2023", "session_1": [{"speaker": "Ana", "text": "I moved."}], "session_2": [{"speaker": "Bo", "text": "Good."}]}}
     first, second = sessions(tmp_path / "locomo.json", [locomo])
     assert (first.about, turns(first)) == ("2023-05-08", [("Ana (2023-05-08): I moved.", "Ana", "2023-05-08")])
@@ -66,6 +67,8 @@ def test_turns_are_added_and_found_by_the_next_question(memory: Memory) -> None:
     assert [passage.source for passage in found] == ["session:trip"]
     assert memory.show(id_).passages[0].text.endswith("): Otto Brandt was ill.")
     assert [finding.name for finding in memory.doctor(deep=True) if not finding.ok] == []
+    for since, count in (("2024-05-02", 1), ("2024-05-01", 2)):  # the turn's day, not the session's
+        assert len(memory.ask("Where is Otto Brandt?", strategy="dense", since=since, until="2024-05-02", llm=False).passages) == count
     memory.forget("session:trip")
     assert memory.status().nodes["Document"] == 1
     with pytest.raises(InputError, match="needs a text"):

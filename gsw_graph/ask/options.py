@@ -29,8 +29,8 @@ class ScopeOptions:
 
     inside: tuple[str, ...] = option((), "Sources, files or folders that alone are searched.")
     outside: tuple[str, ...] = option((), "Sources, files or folders that are not searched.")
-    since: str | None = option(None, "Documents about this day or a later one: 2024, 2024-03 or 2024-03-09.")
-    until: str | None = option(None, "Documents about this day or an earlier one.")
+    since: str | None = option(None, "What is of this day or a later one: 2024, 2024-03 or 2024-03-09.")
+    until: str | None = option(None, "What is of this day or an earlier one.")
     where: tuple[str, ...] = option((), 'Conditions on metadata: author = "Grau", year >= 1901.')
 
     def __post_init__(self) -> None:
