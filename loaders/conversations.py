@@ -66,7 +66,9 @@ def read(record: Record) -> Iterator[Item]:
         source = "#".join(filter(None, (source_of(record.file, passages[0].text), record.number, name, key)))
         title = str(record.value.get("title") or key or name or "conversation")
         first = next((passage.at for passage in passages if passage.at), "")
-        meta = metadata([("date", day or first), ("speakers", list(dict.fromkeys(part[1] for part in spoken)))])
+        meta = metadata(
+            [("date", day or first), ("speakers", list(dict.fromkeys(part[1] for part in spoken)))]
+        )
         yield place, Document(source, title, passages, LOADER, titled=False, meta=meta)
 
 

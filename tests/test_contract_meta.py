@@ -54,6 +54,29 @@ def test_every_format_says_what_is_known_about_its_documents(tmp_path: Path) -> 
     assert (mail.meta["from"], mail.meta["to"], mail.about) == ("Ana <ana@x.org>", ["Bo <bo@x.org>", "Cy <cy@x.org>"], "2020-05-01T10:00")
 
 
+def test_records_are_in_the_scope_of_their_file_and_are_not_replaced_from_another(memory: Memory, tmp_path: Path) -> None:
+    files = [tmp_path / name / "minutes.jsonl" for name in ("ferry", "light")]
+    for number, file in enumerate(files, 1):
+        file.parent.mkdir()
+        file.write_text(json.dumps({"id": f"m-{number}", "text": f"{LAMP} It was night {number}."}) + "\n", encoding="utf-8")
+    memory.load(tmp_path)
+    for scope, source in ((("ferry",), "m-1"), (("light", "minutes.jsonl"), "m-2")):
+        path = str(tmp_path.joinpath(*scope))
+        assert [document.source for document in memory.documents(path).documents] == [source]
+        for options in ({"inside": path}, {"outside": [str(file) for file in files if not str(file).startswith(path)]}):
+            assert {passage.source for passage in memory.ask("Who lit the lamp?", strategy="dense", **options).passages} == {source}
+    assert memory.show(str(files[0])).document.file == files[0].as_posix()
+    copy, changed = tmp_path / "copy.jsonl", tmp_path / "changed.jsonl"
+    copy.write_bytes(files[0].read_bytes())
+    changed.write_text(json.dumps({"id": "m-1", "text": "Bo came."}) + "\n", encoding="utf-8")
+    assert memory.load(copy).documents.unchanged == 1
+    (failure,) = memory.load(changed).failures
+    assert (failure.source, f"other content in {files[0]}" in failure.reason) == ("m-1", True)
+    files[0].unlink()
+    assert memory.load(changed).documents.replaced == 1
+    assert memory.show("m-1").document.file == changed.as_posix()
+
+
 def test_metadata_alone_changed_reads_and_embeds_nothing(memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     record = {"id": "lamp", "text": LAMP, "author": "Ana", "tags": ["sea", "light"]}
     (tmp_path / "a.jsonl").write_text(json.dumps(record) + "\n", encoding="utf-8")

@@ -2,8 +2,8 @@
 // $inside, $outside: sources, files and folders without the slash at the end, the first empty for all; $since, $until: bounds of the day of a passage, else that its document is about, inclusive,
 // '' for none, of which what has no day fits neither; $where: [{key, op, value}] over properties of documents, a list fits where one of its values does.
 MATCH (d:Document {status: 'ready'})
-WHERE (size($inside) = 0 OR any(name IN $inside WHERE d.source = name OR d.source STARTS WITH name + '/' OR d.source STARTS WITH name + '#'))
-  AND none(name IN $outside WHERE d.source = name OR d.source STARTS WITH name + '/' OR d.source STARTS WITH name + '#')
+WHERE (size($inside) = 0 OR any(name IN $inside WHERE any(place IN [d.source, coalesce(d.file, d.source)] WHERE place = name OR place STARTS WITH name + '/' OR place STARTS WITH name + '#')))
+  AND none(name IN $outside WHERE any(place IN [d.source, coalesce(d.file, d.source)] WHERE place = name OR place STARTS WITH name + '/' OR place STARTS WITH name + '#'))
   AND all(condition IN $where WHERE any(value IN [] + d[condition.key] WHERE CASE condition.op
     WHEN '=' THEN value = condition.value
     WHEN '!=' THEN value <> condition.value

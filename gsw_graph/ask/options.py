@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 EVIDENCE = ("lines", "chains", "compact", "passages")
 MAX_PASSAGES = 10_000  # of an answer
 _CONDITION = re.compile(r"\s*([\w.-]+)\s*(!=|<=|>=|=|<|>|\bcontains\b)\s*(\S.*?)\s*", re.DOTALL)
-_OWN = ("title", "source", "loader", "extractor", "about")  # properties that are no metadata
+_OWN = ("title", "source", "loader", "extractor", "about", "file")  # properties that are no metadata
 _DAY = re.compile(r"\d{4}(?:-\d\d(?:-\d\d)?)?")
 
 

@@ -6,6 +6,7 @@ one writes; the caller's waits for them and reports. `concurrency.prefetch` boun
 
 from __future__ import annotations
 
+import os
 import threading
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -54,6 +55,7 @@ _CLAIMED = (
     "a record says that this is its source, which is a file of the memory; give the record a source of its "
     "own, or forget that document first"
 )
+_OTHER = "this source has other content in {file}; give each record its own id, or forget that document first"
 
 
 @dataclass
@@ -302,9 +304,16 @@ def new_work(
         fresh: list[Work] = []
         for item, document in zip(some, documents, strict=True):
             state = stored_states.get(document.id)
-            stored, properties = state.loader if state else None, document.properties.items()
+            stored = state.loader if state else None
+            file = state.properties.get("file") if state and document.file else None
+            # What was moved is replaced, and a copy leaves it as it is.
+            is_other = file not in (None, document.file) and os.path.isfile(file)  # noqa: PTH113
+            document = replace(document, file=file) if is_other else document
+            properties = document.properties.items()
             if document.loader in _RECORDS and stored is not None and stored not in _RECORDS:
                 counters.failures.append(Failure(document.source, _CLAIMED))
+            elif is_other and state and state.text_hash != document.content_hash:
+                counters.failures.append(Failure(document.source, _OTHER.format(file=file)))
             elif mode := _mode(item, document, state, extractor, counters, options):
                 named = with_names(item) if isinstance(item, Workspace) else None
                 fresh.append(Work(item, mode, state, named))

@@ -64,6 +64,7 @@ class Document:
     content replaces the old.
     `titled`: the title is of the document itself, and so a name; else it is the name of its file.
     `meta`: what is known about it, as of `metadata`.
+    `file`: where it was read, if its source does not say so.
     """
 
     source: str
@@ -72,6 +73,7 @@ class Document:
     loader: str
     titled: bool = True
     meta: Mapping[str, Value] = field(default_factory=dict, compare=False)
+    file: str = field(default="", compare=False)
 
     @property
     def about(self) -> str | None:
@@ -81,9 +83,9 @@ class Document:
 
     @property
     def properties(self) -> dict[str, Value]:
-        """Return metadata and date as the graph has them."""
-        about = {"about": self.about} if self.about else {}
-        return {**about, **{f"meta_{key}": value for key, value in self.meta.items()}}
+        """Return metadata, date and file as the graph has them."""
+        own = {key: value for key, value in (("about", self.about), ("file", self.file)) if value}
+        return {**own, **{f"meta_{key}": value for key, value in self.meta.items()}}
 
     @property
     def id(self) -> str:

@@ -140,7 +140,8 @@ class Memory(Keyed):
 
 
 class Document(Keyed):
-    """What was loaded; `about`: the date it is about. Its metadata are further properties, `meta_<key>`."""
+    """What was loaded; `about`: the date it is about; `file`: of a record, which has a source of its own.
+    Its metadata are further properties, `meta_<key>`."""
 
     source = StringProperty()
     title = StringProperty()
@@ -153,6 +154,7 @@ class Document(Keyed):
     loaded_at = StringProperty()
     status = StringProperty()
     about = StringProperty()
+    file = StringProperty()
     passages = RelationshipFrom(_full("Passage"), "PART_OF")
 
 

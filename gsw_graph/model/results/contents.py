@@ -55,7 +55,7 @@ class StoredMemory(Result):
 class StoredDocument(Result):
     """A document of the memory. status: `ready`, or `loading` or `renewing` where its load was cut off.
     `passages`: how many; `unread`: the numbers, from 1, of those that its language model could not read.
-    `meta`: what is known about it; `about`: the date it is about."""
+    `meta`: what is known about it; `about`: the date it is about; `file`: of a record."""
 
     id: str
     source: str
@@ -69,6 +69,7 @@ class StoredDocument(Result):
     unread: list[int]
     meta: dict[str, Value] = field(default_factory=dict)
     about: str | None = None
+    file: str | None = None
 
 
 @dataclass(frozen=True)
