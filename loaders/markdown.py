@@ -64,23 +64,20 @@ def read(file: File) -> Iterator[Item]:
     """Yield the document of a Markdown file, and what was left out."""
     text = decode(file)
     contents = Converted(loader="markdown")
-    title, contents.text = _front_matter(text, contents)
-    yield from write(file, contents, marked=True, other_title=title)
+    contents.title, contents.text = _front_matter(text, contents)
+    yield from write(file, contents, marked=True)
     yield from left_out(file.name, contents.left_out)
 
 
-def write(
-    file: File, contents: Converted, key: str = "", *, marked: bool = False, other_title: str = ""
-) -> Iterator[Item]:
-    """Yield the document of a Markdown text. Its title is its own, else the first heading of level one, else
-    another one, else the file's name.
+def write(file: File, contents: Converted, key: str = "", *, marked: bool = False) -> Iterator[Item]:
+    """Yield the document of a Markdown text. Its title is its own, as of front matter, else the first heading of
+    level one, else the file's name.
 
     Args:
         file: That has it.
         contents: The text, its title, its properties; what is left out of it is counted there.
         key: Which of the documents of its file it is.
         marked: Whether people wrote it, with marks of emphasis, links and comments.
-        other_title: That of its front matter.
     """
     blocks = list(_Blocks(contents, marked).read())
     heading = next(((n, block.text.strip()) for n, (block, level) in enumerate(blocks) if level == 1), None)
@@ -91,10 +88,9 @@ def write(
     texts = split([*about_blocks(contents.about), *(block for block, _ in ([] if empty else blocks))])
     if not texts:
         raise NothingError("empty: headings or front matter, and no text")
-    shown = title or other_title
-    sections = list(_sections(shown, blocks, texts)) if len(texts) > 1 else ()
+    sections = list(_sections(title, blocks, texts)) if len(texts) > 1 else ()
     yield from document(
-        file, contents.loader, shown, texts, contents.text, key=key, meta=contents.meta, sections=sections
+        file, contents.loader, title, texts, contents.text, key=key, meta=contents.meta, sections=sections
     )
 
 
