@@ -13,6 +13,7 @@ from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import cache, partial
+from itertools import takewhile
 from typing import Any
 
 from gsw_graph.loaders.files import Converted, File, Item, NothingError, left_out
@@ -70,8 +71,8 @@ def read(file: File) -> Iterator[Item]:
 
 
 def write(file: File, contents: Converted, key: str = "", *, marked: bool = False) -> Iterator[Item]:
-    """Yield the document of a Markdown text. Its title is its own, as of front matter, else the first heading of
-    level one, else the file's name.
+    """Yield the document of a Markdown text. Its title is its own, as of front matter, else the first heading
+    of level one, else the file's name.
 
     Args:
         file: That has it.
@@ -95,21 +96,24 @@ def write(file: File, contents: Converted, key: str = "", *, marked: bool = Fals
 
 
 def _sections(title: str, blocks: Iterable[tuple[Block, int]], texts: Iterable[str]) -> Iterator[str]:
-    """Yield the headings that lead to the beginning of each passage: title > heading > subheading."""
+    """Yield the headings that lead to all of each passage: title > heading > subheading."""
     headings = deque((block.text.strip(), level) for block, level in blocks if level)
     path: list[tuple[str, int]] = []
     for text in texts:
-        end, section = 0, None
+        end = 0
+        sections: list[list[tuple[str, int]]] = []
         while headings:
             heading, level = headings[0]
             match = re.compile(rf"^{re.escape(heading)}$", re.MULTILINE).search(text, end)
             if match is None:
                 break
-            if section is None and text[end : match.start()].strip():
-                section = path
+            if text[end : match.start()].strip():
+                sections.append(path)
             path = [*((above, depth) for above, depth in path if depth < level), headings.popleft()]
             end = match.end()
-        names = [heading for heading, _ in (path if section is None else section)]
+        sections += [path] if text[end:].strip() else []
+        shared = takewhile(lambda headings: len({*headings}) == 1, zip(*sections, strict=False))
+        names = [heading for (heading, _), *_ in shared]
         yield " > ".join(dict.fromkeys(filter(None, [title, *names]))) if names else ""
 
 

@@ -104,3 +104,7 @@ def test_passages_of_a_long_document_know_their_section(memory: Memory, tmp_path
     assert list(dict.fromkeys(sections)) == [None, "Lights > Keepers", "Lights > Keepers > Ana", "Lights > Lamps"]
     assert memory.show("Short").passages[0].section is None
     assert {passage.section for passage in memory.ask("lamp", strategy="bm25", llm=False).passages} <= {*sections}
+    whole, short = prose[: len(prose) * 4 // 5], prose[: len(prose) // 5]  # a short section is joined with the next
+    (tmp_path / "c.md").write_text(f"# Hull\n\n{whole}\n\n## Drive\n\n### Propellers\n\n{short}\n\n### Shafts\n\n{short}\n\n## Safety\n\n{whole}\n\n### Drills\n\n{short}", encoding="utf-8")
+    memory.load(tmp_path)
+    assert [passage.section for passage in memory.show("Hull").passages] == [None, "Hull > Drive", "Hull > Safety", "Hull > Safety"]
