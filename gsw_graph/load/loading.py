@@ -305,9 +305,9 @@ def new_work(
         for item, document in zip(some, documents, strict=True):
             state = stored_states.get(document.id)
             stored = state.loader if state else None
-            file = state.properties.get("file") if state and document.file else None
+            file = str(state.properties.get("file", "")) if state and document.file else ""
             # What was moved is replaced, and a copy leaves it as it is.
-            is_other = file not in (None, document.file) and os.path.isfile(file)  # noqa: PTH113
+            is_other = file not in ("", document.file) and os.path.isfile(file)  # noqa: PTH113
             document = replace(document, file=file) if is_other else document
             properties = document.properties.items()
             if document.loader in _RECORDS and stored is not None and stored not in _RECORDS:
