@@ -26,6 +26,7 @@ from gsw_graph.loaders.text import (
     shifted,
     vocabulary,
 )
+from gsw_graph.model.documents import Skipped, date_of
 
 _HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(\S.*)|[ \t]*)$")
 _FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})")
@@ -67,6 +68,10 @@ def read(file: File) -> Iterator[Item]:
     contents = Converted(loader="markdown")
     contents.title, contents.text = _front_matter(text, contents)
     yield from write(file, contents, marked=True)
+    written = str(contents.meta.get("date", ""))
+    if written and not date_of(written):
+        reason = f"its date {written!r}, which is not understood; write it as 2024-03-05"
+        yield Skipped(file.name, reason, part=True)
     yield from left_out(file.name, contents.left_out)
 
 

@@ -13,7 +13,7 @@ from dump import dump
 from gsw_graph import Memory
 from gsw_graph.errors import InputError
 from gsw_graph.loaders import read
-from gsw_graph.model.documents import Document, metadata
+from gsw_graph.model.documents import Document, Skipped, metadata
 
 LAMP = "Ana Ruiz lit the lamp of the Old Light in 1863."
 
@@ -75,6 +75,19 @@ def test_records_are_in_the_scope_of_their_file_and_are_not_replaced_from_anothe
     files[0].unlink()
     assert memory.load(changed).documents.replaced == 1
     assert memory.show("m-1").document.file == changed.as_posix()
+
+
+@pytest.mark.parametrize(
+    ("written", "about"),
+    [("05.03.2024", "2024-03-05"), ("5. 3. 2024", "2024-03-05"), ("05.03.2024 10:30", "2024-03-05T10:30"), ("31.02.2024", None), ("13.13.2024", None), ("soon", None)],
+)
+def test_a_date_with_points_is_understood_and_what_is_none_is_said(tmp_path: Path, written: str, about: str | None) -> None:
+    path = tmp_path / "a.md"
+    path.write_text(f"---\ndate: {written}\n---\n{LAMP}", encoding="utf-8")
+    found, *remarks = read([str(path)])
+    assert isinstance(found, Document)
+    assert (found.about, found.meta["date"]) == (about, written)
+    assert [f"{written!r}, which is not understood" in remark.reason for remark in remarks if isinstance(remark, Skipped)] == [True] * (about is None)
 
 
 def test_metadata_alone_changed_reads_and_embeds_nothing(memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,6 +18,7 @@ Value: TypeAlias = "str | int | float | bool | list[str]"
 # Of metadata: keys of a document, characters of a text, items of a list, objects within objects.
 _KEYS, _CHARACTERS, _ITEMS, _DEPTH = 100, 2000, 100, 4
 _DATED = ("about", "date", "published", "created", "sent")  # keys of the date that a document is about
+_DAY_FIRST = re.compile(r"(0?[1-9]|[12]\d|3[01])\. ?(0?[1-9]|1[0-2])\. ?(\d{4})\b")  # 5.3.2024
 _TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d)?")
 
 
@@ -106,6 +107,8 @@ class Document:
 
 def date_of(text: str) -> str | None:
     """Return the first date of a text as ISO writes it, a day or, where it begins with that, day and time."""
+    if day := _DAY_FIRST.match(text):
+        text = f"{day[3]}-{day[2]:0>2}-{day[1]:0>2}{text[day.end() :]}"
     if time := _TIME.match(text):
         return time[0].replace(" ", "T")
     return next((date.days[0] for date in find_dates(text) if date.days), None)
