@@ -88,6 +88,7 @@ def about(document: StoredDocument) -> str:
     reader = document.extractor + (f" ({document.model})" if document.model else "")
     parts = [counted(document.passages, "passage"), reader, document.loaded_at[:10]]
     parts += [f"about {document.about}"] if document.about else []
+    parts += [f"in {short_source(document.file)}"] if document.file else []
     values = {key: value if isinstance(value, list) else [value] for key, value in document.meta.items()}
     parts += (f"{key}: {cut(one_line(', '.join(map(str, some))), LONGEST)}" for key, some in values.items())
     if document.superseded:

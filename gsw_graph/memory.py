@@ -29,6 +29,7 @@ from gsw_graph.text.names import normalise
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from datetime import date
 
     from typing_extensions import Self
 
@@ -242,7 +243,7 @@ class Memory:
 
     @with_plain_errors
     def add(
-        self, text: str, *, speaker: str = "", session: str = "conversation", at: str | None = None
+        self, text: str, *, speaker: str = "", session: str = "conversation", at: str | date | None = None
     ) -> str:
         """Add a turn of a conversation behind those of its session; the next question finds it.
 
@@ -250,13 +251,13 @@ class Memory:
             text: What was said.
             speaker: Who said it.
             session: Names the conversation, a document whose source is `session:NAME`.
-            at: When, as ISO writes it; now where it is not given.
+            at: When, a date or time, or as ISO writes these; now where it is not given.
 
         Returns:
             The id of its passage.
 
         Raises:
-            InputError: There is no text or no session.
+            InputError: There is no text or no session, or `at` is no date.
         """
         from gsw_graph.load.conversations import add
 

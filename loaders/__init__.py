@@ -142,20 +142,26 @@ def _items(
                 with path.open("rb") as stream:
                     stat, whole = os.fstat(stream.fileno()), path.resolve()
                     for item in _tracked(path.as_posix(), whole, stream, stat.st_size, position):
-                        yield _dated(item, whole.as_posix(), stat.st_mtime)
+                        yield _with_file(item, whole.as_posix(), stat.st_mtime)
             except OSError as error:
                 yield unreadable(path, error)
     for name, upload in uploads.items():
         yield from _tracked(name, Path(f"{UPLOAD}{name}"), upload, _length(upload), position)
 
 
-def _dated(item: Item, source: str, modified: float) -> Item:
-    """Return an item; a document that is its whole file knows when that was changed, in UTC."""
-    place, document = ("", None) if isinstance(item, Failure) else item
-    if not isinstance(document, Document) or document.source != source:
+def _with_file(item: Item, source: str, modified: float) -> Item:
+    """Return an item; a document that is its whole file knows when that was changed, in UTC, and one with
+    another source knows its file."""
+    if isinstance(item, Failure):
         return item
-    time = datetime.fromtimestamp(modified, timezone.utc).strftime("%Y-%m-%dT%H:%M:%S")
-    return place, replace(document, meta={"modified": time, **document.meta})
+    place, value = item
+    document = value.document if isinstance(value, Workspace) else value
+    if document.source == source:
+        time = datetime.fromtimestamp(modified, timezone.utc).strftime("%Y-%m-%dT%H:%M:%S")
+        document = replace(document, meta={"modified": time, **document.meta})
+    elif not document.source.startswith(f"{source}#"):
+        document = replace(document, file=source)
+    return place, replace(value, document=document) if isinstance(value, Workspace) else document
 
 
 def _tracked(name: str, path: Path, stream: BinaryIO, length: int, position: Position) -> Iterator[Item]:

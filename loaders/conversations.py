@@ -64,9 +64,12 @@ def read(record: Record) -> Iterator[Item]:
             yield Failure(place, flaw or "no turns with a text")
             continue
         source = "#".join(filter(None, (source_of(record.file, passages[0].text), record.number, name, key)))
-        title = str(record.value.get("title") or key or name or "conversation")
-        meta = metadata([("date", day), ("speakers", list(dict.fromkeys(part[1] for part in spoken)))])
-        yield place, Document(source, title, passages, LOADER, titled=False, meta=meta)
+        title = record.value.get("title") or key or name or f"{stem(record.file)} {record.number}".strip()
+        first = next((passage.at for passage in passages if passage.at), "")
+        meta = metadata(
+            [("date", day or first), ("speakers", list(dict.fromkeys(part[1] for part in spoken)))]
+        )
+        yield place, Document(source, str(title), passages, LOADER, titled=False, meta=meta)
 
 
 def _sessions(value: Mapping[str, Any]) -> Iterator[_Session]:

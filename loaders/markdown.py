@@ -13,6 +13,7 @@ from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import cache, partial
+from itertools import takewhile
 from typing import Any
 
 from gsw_graph.loaders.files import Converted, File, Item, NothingError, left_out
@@ -25,6 +26,7 @@ from gsw_graph.loaders.text import (
     shifted,
     vocabulary,
 )
+from gsw_graph.model.documents import Skipped, date_of
 
 _HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(\S.*)|[ \t]*)$")
 _FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})")
@@ -64,23 +66,24 @@ def read(file: File) -> Iterator[Item]:
     """Yield the document of a Markdown file, and what was left out."""
     text = decode(file)
     contents = Converted(loader="markdown")
-    title, contents.text = _front_matter(text, contents)
-    yield from write(file, contents, marked=True, other_title=title)
+    contents.title, contents.text = _front_matter(text, contents)
+    yield from write(file, contents, marked=True)
+    written = str(contents.meta.get("date", ""))
+    if written and not date_of(written):
+        reason = f"its date {written!r}, which is not understood; write it as 2024-03-05"
+        yield Skipped(file.name, reason, part=True)
     yield from left_out(file.name, contents.left_out)
 
 
-def write(
-    file: File, contents: Converted, key: str = "", *, marked: bool = False, other_title: str = ""
-) -> Iterator[Item]:
-    """Yield the document of a Markdown text. Its title is its own, else the first heading of level one, else
-    another one, else the file's name.
+def write(file: File, contents: Converted, key: str = "", *, marked: bool = False) -> Iterator[Item]:
+    """Yield the document of a Markdown text. Its title is its own, as of front matter, else the first heading
+    of level one, else the file's name.
 
     Args:
         file: That has it.
         contents: The text, its title, its properties; what is left out of it is counted there.
         key: Which of the documents of its file it is.
         marked: Whether people wrote it, with marks of emphasis, links and comments.
-        other_title: That of its front matter.
     """
     blocks = list(_Blocks(contents, marked).read())
     heading = next(((n, block.text.strip()) for n, (block, level) in enumerate(blocks) if level == 1), None)
@@ -91,29 +94,31 @@ def write(
     texts = split([*about_blocks(contents.about), *(block for block, _ in ([] if empty else blocks))])
     if not texts:
         raise NothingError("empty: headings or front matter, and no text")
-    shown = title or other_title
-    sections = list(_sections(shown, blocks, texts)) if len(texts) > 1 else ()
+    sections = list(_sections(title, blocks, texts)) if len(texts) > 1 else ()
     yield from document(
-        file, contents.loader, shown, texts, contents.text, key=key, meta=contents.meta, sections=sections
+        file, contents.loader, title, texts, contents.text, key=key, meta=contents.meta, sections=sections
     )
 
 
 def _sections(title: str, blocks: Iterable[tuple[Block, int]], texts: Iterable[str]) -> Iterator[str]:
-    """Yield the headings that lead to the beginning of each passage: title > heading > subheading."""
+    """Yield the headings that lead to all of each passage: title > heading > subheading."""
     headings = deque((block.text.strip(), level) for block, level in blocks if level)
     path: list[tuple[str, int]] = []
     for text in texts:
-        end, section = 0, None
+        end = 0
+        sections: list[list[tuple[str, int]]] = []
         while headings:
             heading, level = headings[0]
             match = re.compile(rf"^{re.escape(heading)}$", re.MULTILINE).search(text, end)
             if match is None:
                 break
-            if section is None and text[end : match.start()].strip():
-                section = path
+            if text[end : match.start()].strip():
+                sections.append(path)
             path = [*((above, depth) for above, depth in path if depth < level), headings.popleft()]
             end = match.end()
-        names = [heading for heading, _ in (path if section is None else section)]
+        sections += [path] if text[end:].strip() else []
+        shared = takewhile(lambda headings: len({*headings}) == 1, zip(*sections, strict=False))
+        names = [heading for (heading, _), *_ in shared]
         yield " > ".join(dict.fromkeys(filter(None, [title, *names]))) if names else ""
 
 

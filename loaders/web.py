@@ -1,7 +1,7 @@
 """HTML pages and mails. Nothing is fetched: links and pictures are left out, and scripts are not run.
 
-Of a mail stay who wrote to whom and when, and the text parts. Headers of the way it took, marks of transport
-and what is attached are left out; attachments are named.
+Of a mail stay who wrote to whom and when, and the text parts. Headers of the way it took, marks of transport,
+lines quoted from other mails and what is attached are left out; attachments are named.
 """
 
 from __future__ import annotations
@@ -183,6 +183,13 @@ _DASHES = re.compile(
     re.MULTILINE | re.IGNORECASE,
 )
 _QUOTE = re.compile(r"^[ \t]*(?:>[ \t]?)+", re.MULTILINE)
+# Quoted lines, with the line or two that say who wrote them.
+_QUOTED = re.compile(
+    r"(?:^(?:(?:On|Am|Le|El|Il|Op|Den|Em)\b[^\n]{0,200}\n)?(?![ \t]*>)[^\n]{0,200}"
+    r"\b(?:wrote|schrieb|écrit|escribió|scritto|schreef|skrev|escreveu)\b[^\n]{0,200}:[ \t]*\n\s{0,20})?"
+    r"(?:^[ \t]*>[^\n]*\n?)+",
+    re.MULTILINE,
+)
 
 
 def read_mail(data: bytes, contents: Converted) -> None:
@@ -215,6 +222,11 @@ def read_mail(data: bytes, contents: Converted) -> None:
         contents.left_out["picture"] += kind.startswith("image/") and not part.is_attachment()
     if not text.strip():
         raise UnusableError("a mail without text")
+    # What a mail quotes is of another, which says it itself.
+    own = _QUOTED.sub("\n", text)
+    if own.strip():
+        contents.left_out["quoted line"] += len(_QUOTE.findall(text)) - len(_QUOTE.findall(own))
+        text = own
     # Marks of quotation part names at line ends.
     text = _QUOTED_HEADER.sub(lambda m: m[1] + m[2].lower() + m[3], _DASHES.sub("", text))
     contents.text = _QUOTE.sub("", text).strip()

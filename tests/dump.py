@@ -7,7 +7,7 @@ from typing import Any
 
 from gsw_graph.memory import Memory
 
-VOLATILE = {"Memory": {"created", "version", "vectors", "runs"}, "Document": {"loaded_at", "meta_modified"}}  # differ between any two loads
+VOLATILE = {"Memory": {"created", "version", "vectors", "runs"}, "Document": {"loaded_at", "meta_modified", "file"}}  # differ between any two loads
 
 Dump = dict[str, list[tuple[Any, ...]]]
 

@@ -36,10 +36,10 @@ def test_ask_refuses(fake, args):
 
 def test_ask_prints_the_passages_best_first(fake, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
-    fake.passages = [passage(1, source=f"{tmp_path.as_posix()}/notes/1.md", text="Title 1\nShort."), passage(2)]
+    fake.passages = [passage(1, source=f"{tmp_path.as_posix()}/notes/1.md", text="Title 1\nShort."), passage(2, at="2024-06-20T10:30:00+00:00")]
     result = run("ask", "q")
     lines = result.stdout.splitlines()
-    assert lines[:5] == ["1. Title 1", "   notes/1.md", "   Short.", "2. Title 2", "   /far/2.md"]
+    assert lines[:5] == ["1. Title 1", "   notes/1.md", "   Short.", "2. Title 2", "   /far/2.md, 2024-06-20 10:30"]
     assert len(lines) == 11
     assert lines[8].endswith(" …")
     assert lines[9:] == ["", NOT_ANSWERS]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import date, datetime, timezone
 from pathlib import Path
 
 import pytest
@@ -28,6 +29,9 @@ def test_exports_of_chats_are_sessions_of_turns(tmp_path: Path) -> None:
     chat = {"id": "c1", "messages": [{"role": "user", "content": [{"type": "text", "text": "Hi."}], "ts": 1683540000}, {"role": "assistant", "content": "Hello."}, {"role": "tool"}]}
     (plain,) = sessions(tmp_path / "chat.json", chat)
     assert turns(plain) == [("user (2023-05-08): Hi.", "user", "2023-05-08T10:00"), ("assistant: Hello.", "assistant", "")]
+    assert (plain.title, plain.about) == ("c1", "2023-05-08T10:00")
+    (named,) = sessions(tmp_path / "our_team.json", {"messages": chat["messages"]})
+    assert named.title == "our team"
     locomo = {"sample_id": "s", "conversation": {"speaker_a": "Ana", "session_1_date_time": "1:56 pm on 8 May, 2023", "session_1": [{"speaker": "Ana", "text": "I moved."}], "session_2": [{"speaker": "Bo", "text": "Good."}]}}
     first, second = sessions(tmp_path / "locomo.json", [locomo])
     assert (first.about, turns(first)) == ("2023-05-08", [("Ana (2023-05-08): I moved.", "Ana", "2023-05-08")])
@@ -66,7 +70,25 @@ def test_turns_are_added_and_found_by_the_next_question(memory: Memory) -> None:
     assert [passage.source for passage in found] == ["session:trip"]
     assert memory.show(id_).passages[0].text.endswith("): Otto Brandt was ill.")
     assert [finding.name for finding in memory.doctor(deep=True) if not finding.ok] == []
+    assert [(passage.title, passage.speaker, passage.at) for passage in found] == [("trip", "Bo Lind", "2024-05-02")]
+    assert shown.document.meta["speakers"] == ["Ana Ruiz", "Bo Lind"]
+    for since, count in (("2024-05-02", 1), ("2024-05-01", 2)):  # the turn's day, not the session's
+        assert len(memory.ask("Where is Otto Brandt?", strategy="dense", since=since, until="2024-05-02", llm=False).passages) == count
     memory.forget("session:trip")
     assert memory.status().nodes["Document"] == 1
     with pytest.raises(InputError, match="needs a text"):
         memory.add(" ")
+
+
+def test_the_time_of_a_turn_is_a_date_or_written_as_one(memory: Memory) -> None:
+    times = (date(2024, 5, 1), datetime(2024, 5, 1, 10), datetime(2024, 5, 1, 10, tzinfo=timezone.utc), "2024-05-01 10:00", "2024-05-01T10:00:00Z", " 2024-05-01 ")
+    for at in times:
+        memory.add("I moved to Vellmouth.", session="trip", at=at)
+    rows = memory.cypher("MATCH (p:Passage) RETURN p.at AS at, p.text STARTS WITH '(2024-05-01)' AS lead ORDER BY p.position").rows
+    assert [row["at"] for row in rows] == ["2024-05-01", "2024-05-01T10:00:00", "2024-05-01T10:00:00+00:00", "2024-05-01T10:00:00", "2024-05-01T10:00:00+00:00", "2024-05-01"]
+    assert all(row["lead"] for row in rows)
+    assert "speakers" not in memory.show("session:trip").document.meta
+    for at in ("yesterday", "2024-13-01"):
+        with pytest.raises(InputError, match=f"'{at}' is no date") as error:
+            memory.add("I moved.", session="trip", at=at)
+        assert "2026-03-09" in str(error.value.hint)

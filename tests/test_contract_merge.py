@@ -110,7 +110,7 @@ def test_what_is_loaded_again_stays_merged_and_new_names_join_with_the_next_merg
     world.load(merge_world.write(tmp_path))
     assert differences(dump(world), before) == []
     changed = [{**one, "text": f"{one['text']} So it is."} for one in merge_world.WORLD if one["id"] in ("grau", "office")]
-    assert world.load(samples.jsonl(tmp_path / "again.jsonl", changed)).documents.replaced == 2
+    assert world.load(samples.jsonl(tmp_path / "world.jsonl", changed)).documents.replaced == 2
     assert named(world.merged()) == merge_world.GROUPS
     new = merge_world.record("new", "", "J.R.R. Halloran, a tall man.", samples.entity("J.R.R. Halloran", person=["tall"]))
     world.load(samples.jsonl(tmp_path / "new.jsonl", [new]))

@@ -13,7 +13,7 @@ from dump import dump
 from gsw_graph import Memory
 from gsw_graph.errors import InputError
 from gsw_graph.loaders import read
-from gsw_graph.model.documents import Document, metadata
+from gsw_graph.model.documents import Document, Skipped, metadata
 from gsw_graph.model.results import DocumentCounts
 
 LAMP = "Ana Ruiz lit the lamp of the Old Light in 1863."
@@ -53,6 +53,42 @@ def test_every_format_says_what_is_known_about_its_documents(tmp_path: Path) -> 
     assert (row.source, dict(row.meta)) == ("7", {"author": "Bo", "year": 1863, "done": True})
     mail = document(tmp_path / "a.eml", f"From: Ana <ana@x.org>\nTo: Bo <bo@x.org>, Cy <cy@x.org>\nDate: Fri, 1 May 2020 10:00:00 +0000\nSubject: S\n\n{LAMP}")
     assert (mail.meta["from"], mail.meta["to"], mail.about) == ("Ana <ana@x.org>", ["Bo <bo@x.org>", "Cy <cy@x.org>"], "2020-05-01T10:00")
+
+
+def test_records_are_in_the_scope_of_their_file_and_are_not_replaced_from_another(memory: Memory, tmp_path: Path) -> None:
+    files = [tmp_path / name / "minutes.jsonl" for name in ("ferry", "light")]
+    for number, file in enumerate(files, 1):
+        file.parent.mkdir()
+        file.write_text(json.dumps({"id": f"m-{number}", "text": f"{LAMP} It was night {number}."}) + "\n", encoding="utf-8")
+    memory.load(tmp_path)
+    for scope, source in ((("ferry",), "m-1"), (("light", "minutes.jsonl"), "m-2")):
+        path = str(tmp_path.joinpath(*scope))
+        assert [document.source for document in memory.documents(path).documents] == [source]
+        for options in ({"inside": path}, {"outside": [str(file) for file in files if not str(file).startswith(path)]}):
+            assert {passage.source for passage in memory.ask("Who lit the lamp?", strategy="dense", **options).passages} == {source}
+    assert memory.show(str(files[0])).document.file == files[0].as_posix()
+    copy, changed = tmp_path / "copy.jsonl", tmp_path / "changed.jsonl"
+    copy.write_bytes(files[0].read_bytes())
+    changed.write_text(json.dumps({"id": "m-1", "text": "Bo came."}) + "\n", encoding="utf-8")
+    assert memory.load(copy).documents.unchanged == 1
+    (failure,) = memory.load(changed).failures
+    assert (failure.source, f"other content in {files[0]}" in failure.reason) == ("m-1", True)
+    files[0].unlink()
+    assert memory.load(changed).documents.replaced == 1
+    assert memory.show("m-1").document.file == changed.as_posix()
+
+
+@pytest.mark.parametrize(
+    ("written", "about"),
+    [("05.03.2024", "2024-03-05"), ("5. 3. 2024", "2024-03-05"), ("05.03.2024 10:30", "2024-03-05T10:30"), ("31.02.2024", None), ("13.13.2024", None), ("soon", None)],
+)
+def test_a_date_with_points_is_understood_and_what_is_none_is_said(tmp_path: Path, written: str, about: str | None) -> None:
+    path = tmp_path / "a.md"
+    path.write_text(f"---\ndate: {written}\n---\n{LAMP}", encoding="utf-8")
+    found, *remarks = read([str(path)])
+    assert isinstance(found, Document)
+    assert (found.about, found.meta["date"]) == (about, written)
+    assert [f"{written!r}, which is not understood" in remark.reason for remark in remarks if isinstance(remark, Skipped)] == [True] * (about is None)
 
 
 def test_metadata_alone_changed_reads_and_embeds_nothing(memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -105,3 +141,7 @@ def test_passages_of_a_long_document_know_their_section(memory: Memory, tmp_path
     assert list(dict.fromkeys(sections)) == [None, "Lights > Keepers", "Lights > Keepers > Ana", "Lights > Lamps"]
     assert memory.show("Short").passages[0].section is None
     assert {passage.section for passage in memory.ask("lamp", strategy="bm25", llm=False).passages} <= {*sections}
+    whole, short = prose[: len(prose) * 4 // 5], prose[: len(prose) // 5]  # a short section is joined with the next
+    (tmp_path / "c.md").write_text(f"# Hull\n\n{whole}\n\n## Drive\n\n### Propellers\n\n{short}\n\n### Shafts\n\n{short}\n\n## Safety\n\n{whole}\n\n### Drills\n\n{short}", encoding="utf-8")
+    memory.load(tmp_path)
+    assert [passage.section for passage in memory.show("Hull").passages] == [None, "Hull > Drive", "Hull > Safety", "Hull > Safety"]

@@ -69,6 +69,7 @@ def test_plain_text_does_not_put_out_a_workspace(sample: Memory, tmp_path: Path)
 def test_a_changed_text_does(sample: Memory, tmp_path: Path) -> None:
     changed = samples.plain(samples.RECORDS)
     changed[0]["text"] += " So it is."
+    (tmp_path / "workspaces.jsonl").unlink()  # else the text of another file would be lost
     assert states(sample.load(samples.jsonl(tmp_path / "plain.jsonl", changed))) == (0, 1, 2)
     assert rows(sample, "MATCH (:Document {source: 'pier'})<-[:PART_OF]-(p:Passage)<-[:IN]-(q:QAPair) RETURN q.id AS id") == []
 

@@ -211,9 +211,9 @@ def test_markdown_is_readable_text(tmp_path):
         "## Keepers\n\nSee `a*b*c` and _one_ snake_case_name, 2 * 3 * 4.\n\n***\n\n"
         "[ref]: http://x.y\n\n```py\nx = '**raw**'\n\n# no heading\n```\n",
     )
-    assert (document.title, document.loader) == ("The Old Light", "markdown")
+    assert (document.title, document.loader) == ("Front", "markdown")
     assert texts(document) == [
-        "tags: x\n\nAna Ruiz lit the lamp and map.\n\nKeepers\n\nSee `a*b*c` and one snake_case_name, 2 * 3 * 4.\n\n"
+        "tags: x\n\nThe Old Light\n\nAna Ruiz lit the lamp and map.\n\nKeepers\n\nSee `a*b*c` and one snake_case_name, 2 * 3 * 4.\n\n"
         "```py\nx = '**raw**'\n\n# no heading\n```"
     ]
 
@@ -222,6 +222,7 @@ def test_markdown_is_readable_text(tmp_path):
     ("text", "title", "body"),
     [
         ("---\ntitle: 'Front'\n---\nSome words.", "Front", "Some words."),
+        ("---\ntitle: Light\n---\n# Light\n\nSome words.", "Light", "Some words."),
         ("Some words.", "the file", "Some words."),
         ("Light\n=====\n\nSome words.", "Light", "Some words."),
         ("Before.\n\n# Light\n\nSome words.", "Light", "Before.\n\nLight\n\nSome words."),

@@ -83,6 +83,29 @@ def test_text_that_goes_on_after_a_picture_is_read_and_a_forwarded_mail_is_named
     assert skipped == Skipped((tmp_path / "a.eml").as_posix(), "a mail that it forwards: save it and load it", part=True)
 
 
+QUOTE = f"> {LAMP}\n>\n> > When?\n"
+
+
+@pytest.mark.parametrize(
+    ("body", "own"),
+    [
+        (f"It was Bo.\n\nOn Fri, 1 May 2020 at 10:00, Ana Ruiz <ana@x.org>\nwrote:\n\n{QUOTE}\nBo", "It was Bo.\n\n\n\nBo"),
+        (f"It was Bo:\n{QUOTE}And in 1871 too.\nAm 1. Mai 2020 schrieb Ana Ruiz:\n{QUOTE}", "It was Bo:\n\nAnd in 1871 too."),
+        (f"On Fri, 1 May 2020, Ana wrote:\n{QUOTE}", f"On Fri, 1 May 2020, Ana wrote:\n{LAMP}\n\nWhen?"),
+    ],
+)
+def test_what_a_mail_quotes_is_not_its_own_text(tmp_path: Path, body: str, own: str) -> None:
+    found, *left_out = load(tmp_path / "a.eml", HEAD + f"\n{body}")
+    assert text(found) == f"{SHOWN}\n\n{own}"
+    assert [item.reason for item in left_out if isinstance(item, Failure)] == ([] if "Ana wrote:" in own else [f"{3 * body.count(LAMP)} quoted lines"])
+
+
+@extra
+def test_what_a_mail_in_html_quotes_is_left_out(tmp_path: Path) -> None:
+    found, left_out = load(tmp_path / "a.eml", HEAD + f"Content-Type: text/html\n\n<p>It was Bo.</p><div>On Fri, Ana Ruiz wrote:<br></div><blockquote><p>{LAMP}</p></blockquote>")
+    assert (text(found), isinstance(left_out, Failure) and left_out.reason) == (f"{SHOWN}\n\nIt was Bo.", "1 quoted line")
+
+
 def test_a_row_that_cannot_be_read_is_left_out_alone(tmp_path: Path) -> None:
     found, failure = load(tmp_path / "a.csv", f"Name,Year\nAna,1863\n{'x' * 200_000},1\nBo,1871\n")
     assert text(found) == "Name: Ana; Year: 1863\nName: Bo; Year: 1871"

@@ -28,7 +28,7 @@ CLASSES = {cls.__label__: cls for cls in nodes.NODES}
 TYPES = {StringProperty: str, IntegerProperty: int, FloatProperty: float, BooleanProperty: bool, ArrayProperty: list, nodes.BytesProperty: str}  # bytes are shown in hexadecimal
 
 # What a load by rules does not fill; questions: test_contract_questions.py.
-LATER_PROPERTIES = {("Document", "about"), ("Document", "given"), ("Document", "model"), ("Document", "unread"), ("Passage", "at"), ("Passage", "speaker")}
+LATER_PROPERTIES = {("Document", "about"), ("Document", "given"), ("Document", "model"), ("Document", "unread"), ("Passage", "at"), ("Passage", "section"), ("Passage", "speaker")}
 LATER_LABELS = {"Question", "Correction"}
 LATER_TYPES = {"ALIAS_OF", "USED", "REMOVED_FROM", "SUPERSEDED_IN"}
 

@@ -162,7 +162,8 @@ def _print_passage(screen: Console, rank: int, passage: RankedPassage) -> None:
 
     head = Text.assemble((f"{rank}. ", "bold"), (one_line(passage.title) or "(no title)", "bold"))
     screen.print(head, soft_wrap=True)
-    screen.print(Text(f"   {short_source(passage.source)}", style="dim"), soft_wrap=True)
+    time = f", {one_line(passage.at[:16].replace('T', ' '))}" if passage.at else ""
+    screen.print(Text(f"   {short_source(passage.source)}{time}", style="dim"), soft_wrap=True)
     for text in excerpt(passage.text.removeprefix(f"{passage.title}\n"), screen.width - 4):
         screen.print(Text(f"   {text}"), soft_wrap=True)
 

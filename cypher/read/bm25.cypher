@@ -4,5 +4,5 @@
 CALL db.index.fulltext.queryNodes('passage_text', $words, {limit: toInteger($k * $spread)}) YIELD node AS p, score
 MATCH (p)-[:PART_OF]->(d:Document)
 WHERE d.status = 'ready' AND ($scope IS NULL OR $scope[p.id])
-RETURN p.id AS id, p.title AS title, p.text AS text, d.source AS source, d.id AS document, p.section AS section, score
+RETURN p.id AS id, CASE p.title WHEN '' THEN d.title ELSE p.title END AS title, p.text AS text, d.source AS source, d.id AS document, p.section AS section, p.speaker AS speaker, p.at AS at, score
 ORDER BY round(score * 10000) DESC, title, text, id

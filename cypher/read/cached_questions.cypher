@@ -8,7 +8,7 @@ LIMIT $k
 CALL (q) {
   MATCH (q)-[u:USED]->(p:Passage)-[:PART_OF]->(d:Document)
   WHERE u.cited AND d.status = 'ready'
-  RETURN collect({id: p.id, title: p.title, text: p.text, source: d.source, document: d.id, rank: u.rank, score: u.score, quote: u.quote}) AS passages
+  RETURN collect({id: p.id, title: CASE p.title WHEN '' THEN d.title ELSE p.title END, text: p.text, source: d.source, document: d.id, rank: u.rank, score: u.score, quote: u.quote}) AS passages
 }
 CALL (q) {
   MATCH (q)-[u:USED]->(x:QAPair)-[:IN]->(p:Passage)

@@ -3,6 +3,6 @@
 CALL db.index.vector.queryNodes('passage_embedding', toInteger(($k + 50) * $spread), $embedding) YIELD node AS p, score
 MATCH (p)-[:PART_OF]->(d:Document)
 WHERE d.status = 'ready' AND ($scope IS NULL OR $scope[p.id])
-RETURN p.id AS id, p.title AS title, p.text AS text, d.source AS source, d.id AS document, p.section AS section, score
+RETURN p.id AS id, CASE p.title WHEN '' THEN d.title ELSE p.title END AS title, p.text AS text, d.source AS source, d.id AS document, p.section AS section, p.speaker AS speaker, p.at AS at, score
 ORDER BY score DESC, id
 LIMIT $k

@@ -1,8 +1,9 @@
-// Documents with how many passages each has, by source. $text: in lower case, in the source or the title ('' for any); $path: the source, or a folder above it;
+// Documents with how many passages each has, by source. $text: in lower case, in the source, its file or the title ('' for any); $path: source or file, or a folder above;
 // $extractor, $loader: null for any; $unfinished: only those whose load was cut off, or in which passages could not be read; $limit, after $skip.
 // `total` counts all that fit. Runs for `list`.
 MATCH (d:Document)
-WHERE d.id IS NOT NULL AND (toLower(d.source) CONTAINS $text OR toLower(d.title) CONTAINS $text OR d.source = $path OR d.source STARTS WITH $path + '/')
+WHERE d.id IS NOT NULL AND (toLower(d.title) CONTAINS $text
+    OR any(place IN [d.source, coalesce(d.file, d.source)] WHERE toLower(place) CONTAINS $text OR place = $path OR place STARTS WITH $path + '/'))
   AND ($extractor IS NULL OR d.extractor = $extractor) AND ($loader IS NULL OR d.loader = $loader)
   AND (NOT $unfinished OR d.status <> 'ready' OR d.unread IS NOT NULL)
 WITH d ORDER BY d.source

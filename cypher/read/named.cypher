@@ -1,11 +1,11 @@
 // The documents that a name may mean, with the position of the passage that it is the id of. $wanted: an id of a document or a passage, or a source; $title: the name
-// in lower case; $path: the name as an absolute path, a source or a folder above some. `how`: 1 an id, 2 a source, 3 a folder, 4 a title. Runs once a `show`.
+// in lower case; $path: the name as an absolute path, a source or a folder above some. `how`: 1 an id, 2 a source, 3 a folder, 4 a title, or the file of records. Runs once a `show`.
 CALL () {
   MATCH (p:Passage {id: $wanted})-[:PART_OF]->(d:Document)
   RETURN d, p.position AS position
   UNION
   MATCH (d:Document)
-  WHERE d.id IS NOT NULL AND (d.id = $wanted OR d.source IN [$wanted, $path] OR d.source STARTS WITH $path + '/' OR toLower(d.title) = $title)
+  WHERE d.id IS NOT NULL AND (d.id = $wanted OR d.source IN [$wanted, $path] OR d.source STARTS WITH $path + '/' OR d.file = $path OR toLower(d.title) = $title)
   RETURN d, null AS position
 }
 WITH d, position LIMIT 1000

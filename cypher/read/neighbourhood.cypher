@@ -79,6 +79,6 @@ CALL (lists, named) {
     RETURN p
   }
   MATCH (p)-[:PART_OF]->(d:Document {status: 'ready'})
-  RETURN collect({id: p.id, title: p.title, text: p.text, source: d.source, document: d.id, section: p.section}) AS texts
+  RETURN collect({id: p.id, title: CASE p.title WHEN '' THEN d.title ELSE p.title END, text: p.text, source: d.source, document: d.id, section: p.section, speaker: p.speaker, at: p.at}) AS texts
 }
 RETURN CASE WHEN $scope IS NULL THEN COUNT { MATCH (:Passage) } ELSE size(keys($scope)) END AS total, near, seeds, ids, names, weights, concepts, canonicals, frequencies, texts

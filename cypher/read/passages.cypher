@@ -2,4 +2,4 @@
 UNWIND $ids AS id
 MATCH (p:Passage {id: id})-[:PART_OF]->(d:Document)
 WHERE d.status = 'ready'
-RETURN p.id AS id, p.title AS title, p.text AS text, d.source AS source, d.id AS document, p.section AS section
+RETURN p.id AS id, CASE p.title WHEN '' THEN d.title ELSE p.title END AS title, p.text AS text, d.source AS source, d.id AS document, p.section AS section, p.speaker AS speaker, p.at AS at

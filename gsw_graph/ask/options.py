@@ -20,7 +20,7 @@ MAX_PASSAGES = 10_000  # of an answer
 _CONDITION = re.compile(
     r"\s*(not\s+)?(\w[\w .-]*?)\s*(!=|<=|>=|=(?!=)|<|>|(?<=\s)contains\b)\s*(\S.*?)\s*", re.DOTALL
 )
-_OWN = ("title", "source", "loader", "extractor", "about")  # properties that are no metadata
+_OWN = ("title", "source", "loader", "extractor", "about", "file")  # properties that are no metadata
 _DAY = re.compile(r"\d{4}(?:-\d\d(?:-\d\d)?)?")
 
 
@@ -31,8 +31,8 @@ class ScopeOptions:
 
     inside: tuple[str, ...] = option((), "Sources, files or folders that alone are searched.")
     outside: tuple[str, ...] = option((), "Sources, files or folders that are not searched.")
-    since: str | None = option(None, "Documents about this day or a later one: 2024, 2024-03 or 2024-03-09.")
-    until: str | None = option(None, "Documents about this day or an earlier one.")
+    since: str | None = option(None, "What is of this day or a later one: 2024, 2024-03 or 2024-03-09.")
+    until: str | None = option(None, "What is of this day or an earlier one.")
     where: tuple[str, ...] = option((), 'Conditions on metadata: author = "Grau", year >= 1901.')
 
     def __post_init__(self) -> None:

@@ -255,6 +255,7 @@ def _document(row: Row) -> StoredDocument:
         unread=sorted(n + 1 for n in row["unread"] or ()),
         meta={key[5:]: properties[key] for key in sorted(properties) if key.startswith("meta_")},
         about=properties.get("about"),
+        file=properties.get("file"),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timezone
+from datetime import date, datetime, timezone
 from typing import TYPE_CHECKING
 
 from gsw_graph.cypher import statement
@@ -20,7 +20,13 @@ if TYPE_CHECKING:
 
 
 def add(
-    connection: Connection, embedder: Embedder, text: str, *, speaker: str, session: str, at: str | None
+    connection: Connection,
+    embedder: Embedder,
+    text: str,
+    *,
+    speaker: str,
+    session: str,
+    at: str | date | None,
 ) -> str:
     """Write a turn; return the id of its passage. See `Memory.add`."""
     text, now = text.strip(), datetime.now(timezone.utc).isoformat(timespec="seconds")
@@ -29,7 +35,7 @@ def add(
             "a turn needs a text and a session", hint='memory.add("I moved to Lund.", speaker="Ana")'
         )
     schema.prepare(connection, embedder.name, embedder.dimension)
-    at = now if at is None else at
+    at = _moment(now if at is None else at)
     vectors = Vectors(embedder.encode([turn(0, text, speaker, at).full_text]))
 
     def append(tx: ManagedTransaction) -> str:
@@ -41,6 +47,7 @@ def add(
             "title": session,
             "loader": LOADER,
             "about": at[:10],
+            "speaker": speaker,
             "now": now,
         }
         (count,) = tx.run(statement("write/session"), row=row).single(strict=True)
@@ -50,3 +57,15 @@ def add(
 
     with connection.session() as open_session:
         return str(open_session.execute_write(append))
+
+
+def _moment(at: str | date) -> str:
+    """Return a date or a time as ISO writes it. Raises InputError where it is none."""
+    text = at.isoformat() if isinstance(at, date) else at.strip()
+    try:
+        moment = datetime.fromisoformat(text.removesuffix("Z") + "+00:00" * text.endswith("Z"))
+    except ValueError:
+        hint = "Give a day or a time as ISO writes it: 2026-03-09, 2026-03-09T14:00"
+        raise InputError(f"the turn's time {text!r} is no date", hint=hint) from None
+    is_day = len(text) <= len("2026-03-09")
+    return moment.date().isoformat() if is_day else moment.isoformat(timespec="seconds")

@@ -6,6 +6,7 @@ one writes; the caller's waits for them and reports. `concurrency.prefetch` boun
 
 from __future__ import annotations
 
+import os
 import threading
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -55,6 +56,7 @@ _CLAIMED = (
     "a record says that this is its source, which is a file of the memory; give the record a source of its "
     "own, or forget that document first"
 )
+_OTHER = "this source has other content in {file}; give each record its own id, or forget that document first"
 
 
 @dataclass
@@ -314,10 +316,16 @@ def new_work(
         for raw, bare in zip(some, documents, strict=True):
             state = stored_states.get(bare.id)
             document = _described(bare, given, state)
+            file = str(state.properties.get("file", "")) if state and document.file else ""
+            # What was moved is replaced, and a copy leaves it as it is.
+            is_other = file not in ("", document.file) and os.path.isfile(file)  # noqa: PTH113
+            document = replace(document, file=file) if is_other else document
             item = replace(raw, document=document) if isinstance(raw, Workspace) else document
             stored, properties = state.loader if state else None, document.properties.items()
             if document.loader in _RECORDS and stored is not None and stored not in _RECORDS:
                 counters.failures.append(Failure(document.source, _CLAIMED))
+            elif is_other and state and state.text_hash != document.content_hash:
+                counters.failures.append(Failure(document.source, _OTHER.format(file=file)))
             elif mode := _mode(item, document, state, extractor, counters, options):
                 named = with_names(item) if isinstance(item, Workspace) else None
                 fresh.append(Work(item, mode, state, named))

@@ -21,6 +21,7 @@ _KEYS, _CHARACTERS, _ITEMS, _DEPTH = 100, 2000, 100, 4
 _DATED = ("about", "date", "published", "created", "sent")  # keys of the date that a document is about
 _READ = 8  # passages of a document that tell its language
 _LANGUAGE = re.compile(r"[a-z]{2}(?:[-_]|$)")  # de, de-AT
+_DAY_FIRST = re.compile(r"(0?[1-9]|[12]\d|3[01])\. ?(0?[1-9]|1[0-2])\. ?(\d{4})\b")  # 5.3.2024
 _TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d)?")
 
 
@@ -68,6 +69,7 @@ class Document:
     `titled`: the title is of the document itself, and so a name; else it is the name of its file.
     `meta`: what is known about it, as of `metadata`; None takes a key away from what the memory has.
     `given`: keys that people gave, which stay where the document is replaced.
+    `file`: where it was read, if its source does not say so.
     """
 
     source: str
@@ -77,6 +79,7 @@ class Document:
     titled: bool = True
     meta: Mapping[str, Value | None] = field(default_factory=dict, compare=False)
     given: tuple[str, ...] = field(default=(), compare=False)
+    file: str = field(default="", compare=False)
 
     @property
     def about(self) -> str | None:
@@ -93,10 +96,11 @@ class Document:
 
     @property
     def properties(self) -> dict[str, Value | None]:
-        """Return language, metadata and date as the graph has them; None takes one away."""
+        """Return language, metadata and date as the graph has them, None takes one away; and the file that
+        was read."""
         meta = {f"meta_{key}": value for key, value in self.meta.items()}
-        given = list(self.given) or None
-        return {"language": self.language.code, "about": self.about, "given": given, **meta}
+        given, file = list(self.given) or None, {"file": self.file} if self.file else {}
+        return {"language": self.language.code, "about": self.about, "given": given, **file, **meta}
 
     @property
     def id(self) -> str:
@@ -117,6 +121,8 @@ class Document:
 
 def date_of(text: str) -> str | None:
     """Return the first date of a text as ISO writes it, a day or, where it begins with that, day and time."""
+    if day := _DAY_FIRST.match(text):
+        text = f"{day[3]}-{day[2]:0>2}-{day[1]:0>2}{text[day.end() :]}"
     if time := _TIME.match(text):
         return time[0].replace(" ", "T")
     return next((date.days[0] for date in find_dates(text) if date.days), None)

@@ -140,8 +140,9 @@ class Memory(Keyed):
 
 
 class Document(Keyed):
-    """What was loaded; `about`: the date it is about; `language`: ISO 639-1. Its metadata are further
-    properties, `meta_<key>`; `given`: keys of those that people gave."""
+    """What was loaded; `about`: the date it is about; `language`: ISO 639-1; `file`: of a record, which has a
+    source of its own. Its metadata are further properties, `meta_<key>`; `given`: keys of those that people
+    gave."""
 
     source = StringProperty()
     title = StringProperty()
@@ -156,6 +157,7 @@ class Document(Keyed):
     about = StringProperty()
     language = StringProperty()
     given = ArrayProperty(StringProperty())
+    file = StringProperty()
     passages = RelationshipFrom(_full("Passage"), "PART_OF")
 
 

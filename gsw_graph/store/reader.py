@@ -375,6 +375,5 @@ def _with_cosines(row: Row) -> list[tuple[str, float]]:
 
 
 def _ranked(row: Row, score: float) -> RankedPassage:
-    return RankedPassage(
-        row["id"], row["title"], row["text"], row["source"], row["document"], score, row["section"]
-    )
+    names = ("id", "title", "text", "source", "document", "section", "speaker", "at")
+    return RankedPassage(**{name: row[name] for name in names}, score=score)

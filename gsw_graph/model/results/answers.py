@@ -31,11 +31,13 @@ class PassageText(Result):
 @dataclass(frozen=True)
 class RankedPassage(PassageText):
     """A passage of an answer; `score` is comparable within one answer only. `section`: title and headings
-    that lead to it, in a long document."""
+    that lead to it, in a long document; `speaker` and `at`: who said it and when, of a turn."""
 
     document: str
     score: float
     section: str | None = None
+    speaker: str | None = None
+    at: str | None = None
 
 
 @dataclass(frozen=True)

@@ -56,7 +56,7 @@ class StoredDocument(Result):
     """A document of the memory. status: `ready`, or `loading` or `renewing` where its load was cut off.
     `passages`: how many; `unread`: the numbers, from 1, of those that its language model could not read.
     `superseded`: how many more passages another one supersedes. `meta`: what is known about it; `about`: the
-    date it is about."""
+    date it is about; `file`: of a record."""
 
     id: str
     source: str
@@ -71,6 +71,7 @@ class StoredDocument(Result):
     meta: dict[str, Value] = field(default_factory=dict)
     about: str | None = None
     superseded: int = 0
+    file: str | None = None
 
 
 @dataclass(frozen=True)
