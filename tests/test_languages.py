@@ -14,6 +14,7 @@ from gsw_graph.memory import Memory
 from gsw_graph.model.documents import Document, Passage
 from gsw_graph.text.languages import detect
 from gsw_graph.text.names import normalise
+from gsw_graph.text.scripts import known_names, uninflected
 from gsw_graph.text.words import sentences
 
 WORLD = json.loads((Path(__file__).parent / "languages" / "world.json").read_text(encoding="utf-8"))
@@ -86,7 +87,10 @@ def test_sentences_end_as_their_script_has_it() -> None:
         ("Нижний Дом", "Нижнего Дома", "Нижнем Доме"),
         ("Ибрагим Орлов", "Ибрагима Орлова", "Ибрагимом Орловым"),
         ("Άννα Ρουίζ", "Άννας Ρουίζ"),
+        ("Σοφία", "Σοφίας"),
+        ("Λονδίνο", "Λονδίνου"),
         ("المتحف الكبير", "للمتحف الكبير", "والمتحف الكبير", "متحف كبير"),
+        ("الألعاب الأولمبية", "للألعاب الأولمبية", "ألعاب أولمبية"),
     ],
 )
 def test_cases_and_articles_are_no_part_of_a_normal_form(forms: tuple[str, ...]) -> None:
@@ -98,7 +102,17 @@ def test_cases_and_articles_are_no_part_of_a_normal_form(forms: tuple[str, ...])
 def test_names_that_differ_by_more_than_a_case_stay_apart() -> None:
     assert len({normalise(name) for name in ("Иван", "Иванов", "Ивановск", "Рим", "Римма")}) == 5
     assert len({normalise(name) for name in ("Виктор", "Виктория", "Мара", "Мария", "Инд", "Индия", "Колумб", "Колумбия")}) == 8
+    assert len({normalise(name) for name in ("بالما", "ما", "كالفن", "فن", "والتر", "تر", "الله", "له")}) == 8
+    assert len({normalise(name) for name in ("Μαρία", "Μάρα", "Νίκη", "Νίκαια")}) == 4
     assert normalise("Anders") != normalise("Ander")
+
+
+@pytest.mark.parametrize("letters", ["б", "а", "ами", "ого", "их", "ия", "жний", "α", "οι", "ال", "وبال", "ل"])
+def test_endings_of_a_hostile_text_are_cut_in_time(letters: str) -> None:
+    for text in (letters * (100_000 // len(letters)), f"вгд{letters * 12}щ " * 2_000):
+        assert uninflected(uninflected(text)) == uninflected(text)
+        assert known_names(text, {"name": "name"}, "ru") == set()
+    assert normalise(f"вгд{letters * 40}щ")
 
 
 def test_a_german_name_is_linked_in_every_case() -> None:

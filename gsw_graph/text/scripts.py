@@ -26,13 +26,16 @@ _MARKED = re.compile(
     r"|(?<![א-ת])[“«„\"]([^“”«»„\"،,，。！？؟।.!?\n]{2,40})[”»“\"]"
     r"|([ァ-ヺー]{2,}(?:[・＝·=][ァ-ヺー]+)*)"
 )
-# What inflects a folded word: endings of cases (Russian and other Cyrillic, Greek), the article of Arabic.
-_SOFT = r"(?<![гжкхчшщ])(?<![бвгджзклмнпрстфхцчшщ]н)и(?:[яюий]|е[йм]|ям|ями|ях)\b"  # Виктория is not Виктор
+# What inflects a folded word: endings of Russian and Greek cases, prefix and article of Arabic. Each is read in
+# one way only, and cut off once more it leaves the same.
+_LONGEST_WORD = 50  # letters; a longer one has no endings
+_SOFT = re.compile(  # Виктория is not Виктор
+    "(?<=[а-я]{2})(?<![гжкхчшщ])(?<![бвгджзклмнпрстфхцчшщ]н)и(?:[яюий]|е[йм]|ям|ями|ях)$"
+)
+_GREEK = re.compile("(?<=[α-ω]{3})(?:[αεηοω]σ?|ουσ?|οι|[οω]ν|εισ|εωσ|ι)$")
 _INFLECTION = re.compile(
-    rf"(?<=[а-я]{{2}})({_SOFT})"
-    rf"|(?<=[а-я]{{3}})(?![а-я]*{_SOFT})(?:(?:[аеоуыиюяьй]|[аяоеыи]м|[аяыи]ми|[аяыи]х)+(?:[ое](?:го|му))?|[ое](?:го|му))\b"
-    r"|(?<=[α-ω]{3})(?:[αεηοω]σ?|ου|ουσ|οι|ον|ων|εισ|εωσ|ι)\b"
-    r"|\b[وف]?(?:[بك]?ال|لل)(?=[ء-ي]{2})"
+    "(?<=[а-я]{3})(?:[аеоуыиюяьй](?:[аеоуыиюяьй]|(?<=[аеиоыя])м|(?<=[аиыя])х)*(?:[ое](?:го|му))?|[ое](?:го|му))$"
+    "|^(?:(?:ال|[وف]?لل)(?=[ء-ي]{3})|(?:[وف][بك]?|[بك])ال(?=[ء-ي]{4}))+"  # والتر is no و + ال
 )
 # Between names: punctuation, numbers, hiragana, and function words of Chinese, Arabic, Hindi and Korean.
 _BETWEEN = re.compile(
@@ -116,7 +119,15 @@ def uninflected(folded: str, language: str = "") -> str:
         return " ".join(stem(word, language) for word in words(folded))
     if folded.isascii():
         return folded
-    return _INFLECTION.sub(lambda ending: "ия" if ending[1] else "", folded)
+    return re.sub(r"\w+", lambda word: _uninflected_word(word[0]), folded)
+
+
+@lru_cache(maxsize=65536)
+def _uninflected_word(word: str) -> str:
+    if word.isascii() or len(word) > _LONGEST_WORD:
+        return word
+    stem, soft = _SOFT.subn("ия", word)
+    return stem if soft else _INFLECTION.sub("", _GREEK.sub("α", word))
 
 
 def known_names(text: str, names: Mapping[str, str], language: str) -> set[str]:
