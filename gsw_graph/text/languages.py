@@ -35,7 +35,7 @@ class Language:
 
     @cached_property
     def folded(self) -> frozenset[str]:
-        """Return the function words as they stand among the words of a text."""
+        """Return the function words as they occur among the words of a text."""
         return frozenset(map(fold, self.words))
 
 
@@ -153,7 +153,8 @@ _ENGLISH_TOO = STOP_WORDS | frozenset(
     si sin son sotto sous su sur todo tout tra tu um un una uno unter verso war""".split()
 )
 _ARTICLES = frozenset(
-    "der die das ein eine le la les un une el los las una o a os as um uma il lo i gli uno ο η το οι τα".split()
+    """der die das ein eine le la les un une el los las una o a os as um uma il lo i gli uno
+    ο η το οι τα""".split()
 )
 # Scripts without capitals tell their language; Japanese first, which has Chinese signs too.
 _SCRIPTS = tuple(
@@ -189,9 +190,9 @@ def detect(text: str) -> Language:
     counts = [(sum(token in language.words for token in tokens), language) for language in LANGUAGES]
     most, language = max(counts, key=lambda count: count[0])
     english = sum(token in FUNCTION_WORDS for token in tokens)
-    seen = language.words.intersection(tokens)
+    found = language.words.intersection(tokens)
     opener = tokens[0] if first.isascii() and "".join(rest[:1]).istitle() else ""  # Das Boot
-    told = len(seen) > 1 or not seen <= {*_ENGLISH_TOO, opener}
+    told = len(found) > 1 or not found <= {*_ENGLISH_TOO, opener}
     return language if told and most > english + bool(english) and most >= _LEAST * len(tokens) else ENGLISH
 
 
