@@ -1,5 +1,5 @@
-"""Scripts without capitals, as those of Chinese, Korean, Arabic and Hindi: what stands for a word in them,
-and how names are seen."""
+"""Scripts other than Latin: words and names in those without capitals, as of Chinese, Korean, Arabic and
+Hindi, and what inflects words in Russian, Greek and Arabic, and in German."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ _MARKED = re.compile(
     r"|(?<![א-ת])[“«„\"]([^“”«»„\"،,，。！？؟।.!?\n]{2,40})[”»“\"]"
     r"|([ァ-ヺー]{2,}(?:[・＝·=][ァ-ヺー]+)*)"
 )
-# What inflects a folded word: endings of Russian and Greek cases, prefix and article of Arabic. Each is read in
-# one way only, and cut off once more it leaves the same.
+# What inflects a folded word: endings of Russian and Greek cases, prefix and article of Arabic. What is cut
+# is read in one way only, and nothing is left to be cut again.
 _LONGEST_WORD = 50  # letters; a longer one has no endings
 _SOFT = re.compile(  # Виктория is not Виктор
     "(?<=[а-я]{2})(?<![гжкхчшщ])(?<![бвгджзклмнпрстфхцчшщ]н)и(?:[яюий]|е[йм]|ям|ями|ях)$"
@@ -92,13 +92,13 @@ def is_part(sign: re.Match[str]) -> bool:
 
 
 def marked_names(text: str) -> Iterator[str]:
-    """Find what stands in quotes, and runs of katakana, which write foreign names and things."""
+    """Find what is in quotes, and runs of katakana, which write foreign names and things."""
     return (next(filter(None, match.groups())) for match in _MARKED.finditer(text))
 
 
 def recurring_names(text: str) -> list[str]:
-    """Find what stands twice in a text without capitals: two words and more, or three Chinese signs, that are
-    no part of more which stands as often, with no function word in it."""
+    """Find what occurs twice in a text without capitals: two words and more, or three Chinese signs, that are
+    no part of more which occurs as often, with no function word in it."""
     counts: Counter[str] = Counter()
     for stretch in _BETWEEN.split(text) if is_uncased(text) else ():
         signs = split(stretch)
@@ -131,7 +131,7 @@ def _uninflected_word(word: str) -> str:
 
 
 def known_names(text: str, names: Mapping[str, str], language: str) -> set[str]:
-    """Return those of some names, with their uninflected forms, that stand in a text, as words where it has
+    """Return those of some names, with their uninflected forms, that occur in a text, as words where it has
     words, but for parts of others."""
     folded = uninflected(" ".join(fold(text).split()), language)
     names = {
