@@ -124,7 +124,12 @@ def test_names_of_other_scripts_keep_their_letters(name):
     assert len(letters) == sum(c.isalpha() for c in name)
 
 
-@given(st.text(max_size=60) | st.text(MARKS, max_size=30) | st.lists(PIECES, max_size=12).map("".join))
+@given(
+    st.text(max_size=60)
+    | st.text(MARKS, max_size=30)
+    | st.lists(PIECES, max_size=12).map("".join)
+    | st.text("аеиоймхглкн αηοσιυνλ الكبوفهعمت", max_size=20)
+)
 @settings(max_examples=400, deadline=None)
 def test_the_normal_form_is_its_own(name):
     normal = normalise(name)

@@ -46,7 +46,7 @@ class _Index:
 
 
 def extract(document: Document) -> Workspace:
-    """Make the workspace of a document: its names and dates, each an entity with the passages it stands in,
+    """Make the workspace of a document: its names and dates, each an entity with the passages it occurs in,
     sorted by key."""
     index = _Index()
     lower: set[str] = set()

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from gsw_graph.text.scripts import is_uncased
-from gsw_graph.text.words import FUNCTION_WORDS, LETTERS, fold
+from gsw_graph.text.words import FUNCTION_WORDS, LETTERS, STOP_WORDS, fold
 
 _LEAST = 0.08  # share of function words in a text of a language
 _READ = 4000  # characters of a text that tell its language
@@ -35,7 +35,7 @@ class Language:
 
     @cached_property
     def folded(self) -> frozenset[str]:
-        """Return the function words as they stand among the words of a text."""
+        """Return the function words as they occur among the words of a text."""
         return frozenset(map(fold, self.words))
 
 
@@ -146,6 +146,16 @@ LANGUAGES = (
         ),
     ),
 )
+# Function words of other languages that an English question may have too, as its own or within a name.
+_ENGLISH_TOO = STOP_WORDS | frozenset(
+    """ab ai ans bald bis car chi con contra die dir dont dove elle er era es est fu ha hat ins io las lei lo
+    los lui ma man mas mein mi mio mir mit mon ne non nos os par para pas plus por pour prima sans se sei sera
+    si sin son sotto sous su sur todo tout tra tu um un una uno unter verso war""".split()
+)
+_ARTICLES = frozenset(
+    """der die das ein eine le la les un une el los las una o a os as um uma il lo i gli uno
+    ο η το οι τα""".split()
+)
 # Scripts without capitals tell their language; Japanese first, which has Chinese signs too.
 _SCRIPTS = tuple(
     (Language(code), re.compile(f"[{signs}]"))
@@ -170,7 +180,7 @@ _ELISION = re.compile(
 @lru_cache(maxsize=256)
 def detect(text: str) -> Language:
     """Return the language that a text has most function words of, or whose script it has; English where it
-    has few of any."""
+    has few of any, or but one that is English too or opens a name."""
     text = text[:_READ]
     if is_uncased(text):
         seen = (language for language, signs in _SCRIPTS if 10 * len(signs.findall(text)) > len(text))
@@ -180,7 +190,10 @@ def detect(text: str) -> Language:
     counts = [(sum(token in language.words for token in tokens), language) for language in LANGUAGES]
     most, language = max(counts, key=lambda count: count[0])
     english = sum(token in FUNCTION_WORDS for token in tokens)
-    return language if most > english + bool(english) and most >= _LEAST * len(tokens) else ENGLISH
+    found = language.words.intersection(tokens)
+    opener = tokens[0] if first.isascii() and "".join(rest[:1]).istitle() else ""  # Das Boot
+    told = len(found) > 1 or not found <= {*_ENGLISH_TOO, opener}
+    return language if told and most > english + bool(english) and most >= _LEAST * len(tokens) else ENGLISH
 
 
 def elided(word: str) -> int:
@@ -195,10 +208,10 @@ def language_of(code: str) -> Language:
 
 
 def without_article(name: str, language: Language) -> str:
-    """Return a name without the article or other function word before it: Die Isar. English ones have no
-    part in a normal form."""
+    """Return a name without the article before it: Die Isar. English ones have no part in a normal form."""
     first, _, rest = name.partition(" ")
-    return rest if rest and language.words is not FUNCTION_WORDS and first.lower() in language.words else name
+    foreign = language.words is not FUNCTION_WORDS
+    return rest if rest and foreign and first.lower() in language.words & _ARTICLES else name
 
 
 def precedes_noun(word: str) -> bool:

@@ -1,7 +1,7 @@
 """Names: the normal form under which a name is known in every document, and the names in a text by rule.
 
 Names in a text are runs of capitalised words and what joins them; `text.languages` has what that depends on.
-What stands in a script without capitals has those of `text.scripts`.
+Names in a script without capitals are those of `text.scripts`.
 """
 
 from __future__ import annotations

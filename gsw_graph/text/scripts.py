@@ -1,5 +1,5 @@
-"""Scripts without capitals, as those of Chinese, Korean, Arabic and Hindi: what stands for a word in them,
-and how names are seen."""
+"""Scripts other than Latin: words and names in those without capitals, as of Chinese, Korean, Arabic and
+Hindi, and what inflects words in Russian, Greek and Arabic, and in German."""
 
 from __future__ import annotations
 
@@ -26,13 +26,16 @@ _MARKED = re.compile(
     r"|(?<![א-ת])[“«„\"]([^“”«»„\"،,，。！？؟।.!?\n]{2,40})[”»“\"]"
     r"|([ァ-ヺー]{2,}(?:[・＝·=][ァ-ヺー]+)*)"
 )
-# What inflects a folded word: endings of cases (Russian and other Cyrillic, Greek), the article of Arabic.
-_SOFT = r"(?<![гжкхчшщ])(?<![бвгджзклмнпрстфхцчшщ]н)и(?:[яюий]|е[йм]|ям|ями|ях)\b"  # Виктория is not Виктор
+# What inflects a folded word: endings of Russian and Greek cases, prefix and article of Arabic. What is cut
+# is read in one way only, and nothing is left to be cut again.
+_LONGEST_WORD = 50  # letters; a longer one has no endings
+_SOFT = re.compile(  # Виктория is not Виктор
+    "(?<=[а-я]{2})(?<![гжкхчшщ])(?<![бвгджзклмнпрстфхцчшщ]н)и(?:[яюий]|е[йм]|ям|ями|ях)$"
+)
+_GREEK = re.compile("(?<=[α-ω]{3})(?:[αεηοω]σ?|ουσ?|οι|[οω]ν|εισ|εωσ|ι)$")
 _INFLECTION = re.compile(
-    rf"(?<=[а-я]{{2}})({_SOFT})"
-    rf"|(?<=[а-я]{{3}})(?![а-я]*{_SOFT})(?:(?:[аеоуыиюяьй]|[аяоеыи]м|[аяыи]ми|[аяыи]х)+(?:[ое](?:го|му))?|[ое](?:го|му))\b"
-    r"|(?<=[α-ω]{3})(?:[αεηοω]σ?|ου|ουσ|οι|ον|ων|εισ|εωσ|ι)\b"
-    r"|\b[وف]?(?:[بك]?ال|لل)(?=[ء-ي]{2})"
+    "(?<=[а-я]{3})(?:[аеоуыиюяьй](?:[аеоуыиюяьй]|(?<=[аеиоыя])м|(?<=[аиыя])х)*(?:[ое](?:го|му))?|[ое](?:го|му))$"
+    "|^(?:(?:ال|[وف]?لل)(?=[ء-ي]{3})|(?:[وف][بك]?|[بك])ال(?=[ء-ي]{4}))+"  # والتر is no و + ال
 )
 # Between names: punctuation, numbers, hiragana, and function words of Chinese, Arabic, Hindi and Korean.
 _BETWEEN = re.compile(
@@ -89,13 +92,13 @@ def is_part(sign: re.Match[str]) -> bool:
 
 
 def marked_names(text: str) -> Iterator[str]:
-    """Find what stands in quotes, and runs of katakana, which write foreign names and things."""
+    """Find what is in quotes, and runs of katakana, which write foreign names and things."""
     return (next(filter(None, match.groups())) for match in _MARKED.finditer(text))
 
 
 def recurring_names(text: str) -> list[str]:
-    """Find what stands twice in a text without capitals: two words and more, or three Chinese signs, that are
-    no part of more which stands as often, with no function word in it."""
+    """Find what occurs twice in a text without capitals: two words and more, or three Chinese signs, that are
+    no part of more which occurs as often, with no function word in it."""
     counts: Counter[str] = Counter()
     for stretch in _BETWEEN.split(text) if is_uncased(text) else ():
         signs = split(stretch)
@@ -116,11 +119,19 @@ def uninflected(folded: str, language: str = "") -> str:
         return " ".join(stem(word, language) for word in words(folded))
     if folded.isascii():
         return folded
-    return _INFLECTION.sub(lambda ending: "ия" if ending[1] else "", folded)
+    return re.sub(r"\w+", lambda word: _uninflected_word(word[0]), folded)
+
+
+@lru_cache(maxsize=65536)
+def _uninflected_word(word: str) -> str:
+    if word.isascii() or len(word) > _LONGEST_WORD:
+        return word
+    stem, soft = _SOFT.subn("ия", word)
+    return stem if soft else _INFLECTION.sub("", _GREEK.sub("α", word))
 
 
 def known_names(text: str, names: Mapping[str, str], language: str) -> set[str]:
-    """Return those of some names, with their uninflected forms, that stand in a text, as words where it has
+    """Return those of some names, with their uninflected forms, that occur in a text, as words where it has
     words, but for parts of others."""
     folded = uninflected(" ".join(fold(text).split()), language)
     names = {

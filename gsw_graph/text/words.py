@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-# Words that stand in front of, between or around names, never for one. English, as the rules extractor is;
-# names of other languages pass untouched.
+# Words that stand in front of, between or around names, never for one. Those of other languages: `languages`.
 FUNCTION_WORDS = frozenset(
     """a about above across after afterwards again against all almost alone along already also although always
     am among amongst an and another any anyone anything are around as at be became because become becomes

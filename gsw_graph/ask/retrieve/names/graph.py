@@ -277,8 +277,8 @@ class Neighbourhood:
         return self._graph
 
     def _names_in_texts(self) -> dict[str, list[str]]:
-        """Return the names of other passages that stand in the texts of passages in a script without
-        capitals, where rules see few."""
+        """Return the names of other passages that occur in texts in another script than Latin, or for a
+        German question in any: rules see few there, or not in every case."""
         written = {
             name
             for names, weights in self._passages.values()

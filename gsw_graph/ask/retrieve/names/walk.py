@@ -337,7 +337,7 @@ def bridge_entities(
     """Return the first `recipe.names` names, as written, of the best sentences of some passages, each with
     the passage's title before it.
 
-    Left out is what stands in the question, and a name that leads nowhere as no other passage has it; a title
+    Left out is what occurs in the question, and a name that leads nowhere as no other passage has it; a title
     leads to its own passage. A passage without names takes the place of one, and leads nowhere else.
     """
     code = detect(question).code

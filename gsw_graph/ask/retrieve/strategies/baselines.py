@@ -3,7 +3,7 @@ common; and `ircot`, a sentence of reasoning, a search by it, and so on (Trivedi
 with Chain-of-Thought Reasoning; it has no equations). Their reader gets the first passages and nothing else.
 
 Ours in `ircot`: the search is `linked`, as the papers that compare with it search by a graph; the prompt,
-without examples; what several searches found stands first; the answer model reads the best five passages, as
+without examples; what several searches found comes first; the answer model reads the best five passages, as
 that of every other strategy does.
 """
 
