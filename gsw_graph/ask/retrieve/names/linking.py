@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _LONGEST = 10
 _EMPTY = FUNCTION_WORDS | CONNECTORS
-_WRITTEN = 0.2  # weight of a word as written beside its stem, which documents in the same language have
+_WRITTEN = 0.3  # weight of a word as written beside its stem, which documents in the same language have
 _WORDS = 64  # of a question for a full-text index; Lucene refuses more than 1,024
 
 
