@@ -34,13 +34,13 @@ def main() -> None:
         rows = memory.cypher("MATCH (p:Passage) RETURN p.id AS id, p.embedding AS embedding").rows
         ids = [row["id"] for row in rows]
         vectors = np.array([row["embedding"] for row in rows], np.float32)
-        vectors = memory.embedder.encode_query(
+        question_vectors = memory.embedder.encode_query(
             [question.question for question in read_questions(arguments.questions).questions]
         )
         print("| k | " + " | ".join(f"{form}: missed | ms" for form in forms) + " |")
         for k in (5, 10, 20, 100):
             missed, seconds = dict.fromkeys(forms, 0), dict.fromkeys(forms, 0.0)
-            for vector in vectors:
+            for vector in question_vectors:
                 best = {ids[n] for n in np.argsort(-(vectors @ vector))[:k]}
                 for form, text in forms.items():
                     begun = time.perf_counter()
@@ -54,7 +54,7 @@ def main() -> None:
                     seconds[form] += time.perf_counter() - begun
                     missed[form] += len(best - neighbours)
             cells = [
-                f"{missed[form] / k / len(vectors):.1%} | {1000 * seconds[form] / len(vectors):.1f}"
+                f"{missed[form] / k / len(question_vectors):.1%} | {1000 * seconds[form] / len(question_vectors):.1f}"
                 for form in forms
             ]
             print(f"| {k} | " + " | ".join(cells) + " |")

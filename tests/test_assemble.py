@@ -54,7 +54,7 @@ def test_the_same_pair_twice_in_a_passage_is_one_and_told():
     first, second, other = given.workspace("test").verb_phrases
     assert [[pair.answers for pair in phrase.pairs] for phrase in (first, second, other)] == [[("Ana",), ("Bo",)], [], [("Bo",)]]
     assert other.passage == 1
-    assert [fault[:31] for fault in given.faults] == ["the question 'Who built it?' st"] * 2
+    assert [fault[:31] for fault in given.faults] == ["the question 'Who built it?' oc"] * 2
 
 
 def test_empty_phrases_questions_and_facts_are_told():

@@ -186,7 +186,7 @@ def test_an_added_answer_is_given_and_changes_no_strategy(memory: Memory, tmp_pa
     assert memory.ask("Who paid for the launch band?", keep=False).answer is None
 
 
-@pytest.mark.parametrize(("action", "values", "message"), [("turn", ["a"], "no correction 'turn'"), ("rename", ["Ana Ruiz"], "rename needs NAME"), ("rename", ["Nobody", "x"], "no name in the memory is so"), ("split", ["Mercury", "M", "nowhere.md"], "no document is called so"), ("split", ["Mercury", "M", "light"], "does not stand in these"), ("add", [" "], "add needs")])
+@pytest.mark.parametrize(("action", "values", "message"), [("turn", ["a"], "no correction 'turn'"), ("rename", ["Ana Ruiz"], "rename needs NAME"), ("rename", ["Nobody", "x"], "no name in the memory is so"), ("split", ["Mercury", "M", "nowhere.md"], "no document is called so"), ("split", ["Mercury", "M", "light"], "does not occur in these"), ("add", [" "], "add needs")])
 def test_what_cannot_be_corrected(world: Memory, action: str, values: list[str], message: str) -> None:
     with pytest.raises(InputError, match=message):
         world.correct(action, *values)

@@ -189,6 +189,26 @@ def test_the_language_of_a_document_is_stored_and_can_be_set(memory: Memory, tmp
     assert [p.title for p in memory.ask("Кто строил маяк у реки?", strategy="bm25", keep=False)][:1] == ["Восток"]
 
 
+def test_words_of_another_language_are_found_as_written(memory: Memory, tmp_path: Path) -> None:
+    texts = {"a.md": "# Brandl\n\nEr war ein Architekt und wurde im Bergdorf Oberlinden geboren.", "b.md": "# Who\n\nShe was born in the town."}
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    assert memory.load(tmp_path).failures == []
+    for question in ("Oberlinden", "Who knows Oberlinden?", "Wer wurde in Oberlinden geboren?"):
+        assert "Brandl" in [p.title for p in memory.ask(question, strategy="bm25", keep=False)]
+
+
+def test_a_document_of_an_earlier_version_is_loaded_anew(memory: Memory, tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("# Восток\n\nМаяки на реке строила она, и это было давно.", encoding="utf-8")
+    (tmp_path / "b.md").write_text("# East\n\nThe lighthouses were built by her.", encoding="utf-8")
+    memory.load(tmp_path)
+    memory.cypher("MATCH (d:Document)<-[:PART_OF]-(p:Passage) SET p.words = p.text REMOVE d.language", write=True)
+    report = memory.load(tmp_path)
+    assert (report.documents.replaced, report.documents.unchanged) == (1, 1)
+    assert "маяк" in memory.cypher("MATCH (p:Passage {title: 'Восток'}) RETURN p.words AS words").rows[0]["words"].split()
+    assert memory.load(tmp_path).documents.unchanged == 2
+
+
 @pytest.mark.parametrize("code", LANGUAGES)
 def test_two_steps_are_found_in_each_language(memory: Memory, tmp_path: Path, code: str) -> None:
     held = LANGUAGES[code]

@@ -25,7 +25,7 @@ from gsw_graph.ask.retrieve.strategies import STRATEGIES, strategies
 from gsw_graph.ask.retrieve.variants import settings_of as names
 from gsw_graph.ask.strategy import Strategy
 from gsw_graph.config import Settings
-from gsw_graph.errors import InputError
+from gsw_graph.errors import InputError, ModelError, StoppedError
 from gsw_graph.evaluate import Variant
 from gsw_graph.evaluate.data import question_set
 from gsw_graph.evaluate.fit import fit_scores
@@ -239,10 +239,49 @@ def test_a_reranker_that_is_set_has_a_say(sample: Memory, name: str, monkeypatch
         assert ask("Who built the Stone Pier?").models["reranker"] is None
 
 
-def test_passages_are_reranked_only_by_a_reranker(sample: Memory) -> None:
-    with pytest.raises(InputError, match="there is no reranker"):
-        sample.ask(samples.QUESTION, strategy=Variant("dense", {"rerank": 100}).build(), llm=False, keep=False)
-    assert sample.ask(samples.QUESTION, strategy=Variant("bm25", {"rerank": 0}).build(), llm=False, keep=False).passages
+@pytest.mark.parametrize("number", [0, 2, 100])
+def test_without_a_reranker_the_order_stays(sample: Memory, number: int) -> None:
+    for name in ("dense", "bm25"):
+        usual, other = (sample.ask(samples.QUESTION, strategy=strategy, llm=False, keep=False) for strategy in (name, Variant(name, {"rerank": number}).build()))
+        assert usual.passages == other.passages
+
+
+class Down:
+    """A reranker whose server is away, or whose question was ended."""
+
+    name = "down"
+
+    def __init__(self, error: ModelError) -> None:
+        self.error = error
+
+    def score(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
+        raise self.error
+
+
+def test_the_walks_go_on_without_a_reranker_that_fails(sample: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    def ask(name: str) -> Answer:
+        return sample.ask("What was built at the pier after 1900?", strategy=name, trace=True, answer=False, llm=False, keep=False)
+
+    walks = ("linked", "pruned", "pathwise")
+    usual = {name: ask(name) for name in walks}
+    monkeypatch.setattr(sample, "_reranker", Down(ModelError("no reply")))
+    for name in walks:
+        answer = ask(name)
+        assert (answer.passages, answer.note) == (usual[name].passages, "the order is without the reranker: no reply")
+        assert answer.models["reranker"] is None
+    sample.warm()
+    for name in ("dense", "bm25"):
+        with pytest.raises(ModelError, match="no reply"):
+            ask(name)
+    monkeypatch.setattr(sample, "_reranker", Down(StoppedError("ended")))
+    with pytest.raises(StoppedError):
+        ask("linked")
+
+
+def test_the_trace_names_a_reranker_that_a_part_asked(sample: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sample, "_reranker", First())
+    answer = sample.ask("What was built at the pier after 1900?", strategy="pathwise", trace=True, answer=False, llm=False, keep=False)
+    assert (answer.models["reranker"], answer.trace and answer.trace.reranker) == ("first", "first")
 
 
 @pytest.mark.parametrize("name", [name for name in STRATEGIES if names(name)])

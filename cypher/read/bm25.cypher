@@ -1,4 +1,4 @@
-// Passages with the words of a question. $words: joined by spaces, word characters only; $k: how many; $scope, $spread: as of `dense`. Runs once an ask of `bm25`.
+// Passages with the words of a question. $words: joined by spaces, word characters only but for a weight (`word^0.3`); $k: how many; $scope, $spread: as of `dense`. Runs once an ask of `bm25`.
 // Of equals the last bits of a score differ from one index to another, so they are left out of the order; and
 // an id comes from the path of the file, so title and text come first: the order is the same wherever the files are.
 CALL db.index.fulltext.queryNodes('passage_text', $words, {limit: toInteger($k * $spread)}) YIELD node AS p, score

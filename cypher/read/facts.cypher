@@ -1,5 +1,5 @@
 // Facts that may answer a question of an agent: propositions and question-answer pairs, near it by their vectors, having its words or occurring in passages that do, or about its names.
-// $embedding; $propositions, $pairs: nearest of each vector index, 0 for none of the kind; $words: for the full-text indexes, joined by spaces, word characters only, may be empty;
+// $embedding; $propositions, $pairs: nearest of each vector index, 0 for none of the kind; $words: for the full-text indexes, joined by spaces, word characters only but for a weight (`word^0.3`), may be empty;
 // $lexical: propositions, $worded: passages of these, 0 for none;
 // $keys: what may be names in the question; $common: a name that occurs in more passages than this brings none; $most: rows, the nearest first;
 // $scope, $spread: as of `dense`.

@@ -206,8 +206,11 @@ def _report(
     seconds: dict[str, float],
 ) -> Answer:
     plan, spent = planned.query.plan or retrieved.plan, _spent(context.llm)
-    if context.trace is not None and context.llm is not None:
-        context.trace.exchanges = context.llm.exchanges
+    first = note or planned.note or retrieved.note
+    if context.trace is not None:
+        reranker = context.used.get("reranker")
+        context.trace.reranker = reranker if reranker != "cosine" else None
+        context.trace.exchanges = context.llm.exchanges if context.llm is not None else []
     return Answer(
         question=planned.query.question,
         strategy=retrieved.ran or strategy.name,
@@ -221,7 +224,7 @@ def _report(
         chains=shown(retrieved),
         plan=plan.to_list() if plan else None,
         plan_source=planned.source or ("llm" if retrieved.plan else None),
-        note=note or planned.note or retrieved.note,
+        note="; ".join(dict.fromkeys(filter(None, [first, *context.notes]))) or None,
         round_trips=context.reader.round_trips,
         seconds=seconds,
         tokens={**spent.tokens, "evidence": 0, "prompt": 0, **draft.tokens},

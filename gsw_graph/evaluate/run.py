@@ -327,7 +327,7 @@ def _ids_of(memory: Memory, gold: Gold) -> list[str]:
         return []
     text = f"{gold.title}\n{gold.text}"
     quiet: dict[str, Any] = {"answer": False, "llm": False, "keep": False, "question_cache": False}
-    near = memory.ask(text, strategy="dense", k=_NEAR_GOLD, **quiet)
+    near = memory.ask(text, strategy=Variant("dense", {"rerank": 0}).build(), k=_NEAR_GOLD, **quiet)
     return [passage.id for passage in near.passages if is_gold(gold, passage)]
 
 

@@ -251,7 +251,7 @@ class Assembler:
                 answers = tuple(dict.fromkeys(written))
                 if (key := (passage, question, answers)) in seen:
                     self.faults.append(
-                        f"the question {question[:60]!r} stands twice with the same answers and was kept once"
+                        f"the question {question[:60]!r} occurs twice with the same answers and was kept once"
                     )
                     continue
                 seen.add(key)

@@ -64,7 +64,7 @@ def correct(
             place["document"] for place in reader.rows("read/name_places", id=normalise(values[0]), limit=500)
         }
         if not beside & set(row["places"]):
-            raise InputError("the name does not stand in these documents", where=values[0])
+            raise InputError("the name does not occur in these documents", where=values[0])
     elif action == "remove":
         row |= _fact(reader, values[0])
     elif action == "supersede":

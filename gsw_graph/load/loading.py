@@ -33,6 +33,7 @@ from gsw_graph.models.embed.embedder import Embedder
 from gsw_graph.store import schema, writer
 from gsw_graph.store.reader import DocumentState, Reader
 from gsw_graph.store.rows import Mode, Vectors
+from gsw_graph.text.languages import ENGLISH
 
 if TYPE_CHECKING:
     from gsw_graph.models.chat.cache import Entry
@@ -514,6 +515,8 @@ def _mode(
         return "new"
     if options.replace or state.status == "loading" or state.text_hash != document.content_hash:
         return "replace"
+    if "language" not in state.properties and document.language != ENGLISH:
+        return "replace"  # loaded before ids and words were those of a language
     if state.status == "renewing":
         return "renew"
     if isinstance(item, Workspace):

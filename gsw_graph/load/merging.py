@@ -308,7 +308,7 @@ def _by_statement(first: Concept, second: Concept, stated: Mapping[str, str]) ->
         elsewhere = len(short.documents - long.documents)
         if elsewhere and (strict or not _means_one_thing(short, long)):
             scores.append(0.7)
-            reasons.append(f"but {short.name} stands in {elsewhere} documents that do not say so")
+            reasons.append(f"but {short.name} occurs in {elsewhere} documents that do not say so")
         else:
             scores.append(0.88 if elsewhere else 0.97 if "abbreviation" in stated else 0.93)
     return min(scores), reasons

@@ -163,8 +163,9 @@ class Document(Keyed):
 
 class Passage(Keyed):
     """A stretch of a document; `words` is what its words are found by: its text with characters and line
-    ends in their plain form, in another language than English the stems of its words; `section`: title and
-    headings that lead to it, in a long document; `speaker` and `at` of a turn of a conversation."""
+    ends in their plain form, in another language than English the stems and, where they differ, the words;
+    `section`: title and headings that lead to it, in a long document; `speaker` and `at` of a turn of a
+    conversation."""
 
     fulltext = ("title", "words")
     text = StringProperty()

@@ -210,14 +210,18 @@ def stem(word: str, language: str = "en") -> str:
     return word
 
 
+def foreign_stems(text: str, language: str) -> list[str]:
+    """Return the stems of the words of a text in another language than English, none without a stemmer."""
+    return [stem(word, language) for word in words(text)] if language in _STEMMERS else []
+
+
 def searchable(text: str, language: str) -> str:
-    """Return a text as a full-text index with English analysis finds it: the stems of its words where they
-    are of another language, else itself, normalised."""
-    return (
-        " ".join(stem(word, language) for word in words(text))
-        if language in _STEMMERS
-        else normalise_text(text)
-    )
+    """Return a text as a full-text index with English analysis finds it: itself, normalised, or in another
+    language the stems of its words, then once each the words as written that differ from them."""
+    normalised = normalise_text(text)
+    if not (stems := foreign_stems(text, language)):
+        return normalised
+    return " ".join([*stems, *sorted({*_LETTERS.findall(normalised.lower())} - {*stems})])
 
 
 def words(text: str) -> list[str]:

@@ -54,7 +54,8 @@ class Context:
     neighbourhood: what was fetched of the graph of names for the question.
     trace: where a strategy writes how it found what it found, None where nobody asked. options: how the
     question is asked.
-    seconds: by stage. used: the models that ran, by kind.
+    seconds: by stage. used: the models that ran, by kind. notes: what failed and was done without; of this
+    and its forks.
     """
 
     def __init__(
@@ -77,6 +78,7 @@ class Context:
         self._on_stage, self._stage = on_stage, "database"
         self.seconds = dict.fromkeys(STAGES, 0.0)
         self.used: dict[str, str] = {"llm": llm.model} if llm else {}
+        self.notes: list[str] = []
         self._models = models
         self._vectors: dict[str, NDArray[np.float32]] = {}
         self._has_pairs: bool | None = None
@@ -121,13 +123,11 @@ class Context:
         without one. Raises ModelError."""
         if (reranker := self._models.reranker) is None:
             return None
-        self.used["reranker"] = reranker.name
-        if self.trace is not None:
-            self.trace.reranker = reranker.name
         with self.clock("rerank"):
             scores: list[float] = reranker.score(
                 [(question, f"{p.title}\n{p.text}") for p in passages]
             ).tolist()
+        self.used["reranker"] = reranker.name
         return scores
 
     @property

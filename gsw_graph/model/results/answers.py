@@ -219,7 +219,7 @@ class Trace(Result):
     walked: str | None = None  # "neighbourhood", "twice" or "propositions"
     passages_walked: int = 0
     specificity: float | None = None  # how far the question's names distinguish passages, in [0, 1]
-    reranker: str | None = None  # what read the first passages with the question
+    reranker: str | None = None  # what scored pairs or passages with the question
     bridges: list[str] = field(default_factory=list)
     fact_paths: list[FactPath] = field(default_factory=list)
     runs: list[FoundRun] = field(default_factory=list)
@@ -262,7 +262,8 @@ class Answer(Result):
     also where that is too small to answer; None of a strategy that says nothing of it. `missing`: what the
     language model says the evidence lacks, or what the memory lacks as a whole. `strategy`: the one that ran;
     `why`: why, where it was not the one that was wanted. `plan_source`: "given" or "llm"; `note` says why the
-    language model gave no plan, no answer, or nothing else that a strategy asked it for.
+    language model gave no plan, no answer, or nothing else that a strategy asked it for, or that a walk went
+    on without the reranker.
     `tokens`: `in` and `out` as the server counted them, `plan` the part of both for planning; `evidence` and
     `prompt` of the answer, as sent.
     `inferred`: as the language model says, the answer follows from what is cited and is not said there.

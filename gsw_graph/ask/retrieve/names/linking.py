@@ -9,16 +9,17 @@ from functools import lru_cache
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from gsw_graph.text.languages import ENGLISH, detect, inflections
+from gsw_graph.text.languages import detect, inflections
 from gsw_graph.text.names import CONNECTORS, FUNCTION_WORDS, LETTERS, normalise
 from gsw_graph.text.scripts import is_part, split
-from gsw_graph.text.words import normalise_characters, searchable
+from gsw_graph.text.words import foreign_stems, normalise_characters
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
 _LONGEST = 10
 _EMPTY = FUNCTION_WORDS | CONNECTORS
+_WRITTEN = 0.3  # weight of a word as written beside its stem, which documents in the same language have
 _WORDS = 64  # of a question for a full-text index; Lucene refuses more than 1,024
 
 
@@ -79,8 +80,9 @@ def canonical(linked: Sequence[Mention], numbers: Mapping[str, int], names: Sequ
 
 def lucene_words(question: str) -> str:
     """Return a question as words that Lucene takes for words alone: no operator, no syntax, no more than it
-    accepts; in another language than English their stems too, which passages are found by."""
+    accepts. In another language than English its stems too, which passages are found by: what is written
+    otherwise then counts less."""
     found = re.findall(LETTERS, normalise_characters(question).lower())
-    if (code := detect(question).code) != ENGLISH.code:
-        found = list(dict.fromkeys([*found, *re.findall(LETTERS, searchable(question, code))]))
+    if stems := dict.fromkeys(foreign_stems(question, detect(question).code)):
+        found = [*stems, *(f"{word}^{_WRITTEN}" for word in dict.fromkeys(found) if word not in stems)]
     return " ".join(found[:_WORDS])

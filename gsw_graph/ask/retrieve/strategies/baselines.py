@@ -20,7 +20,7 @@ from gsw_graph.ask.retrieve.recipes import IRCoTRecipe, SearchRecipe
 from gsw_graph.ask.retrieve.strategies.linked import LINKED
 from gsw_graph.ask.retrieve.strategies.proprag import PROPRAG
 from gsw_graph.ask.strategy import AnswerDraft, NoRecipe, Query, Retrieved, Strategy, reciprocal_rank_fusion
-from gsw_graph.errors import InputError, ReplyError
+from gsw_graph.errors import ReplyError
 from gsw_graph.models.chat.request import Request
 from gsw_graph.models.prompts import prompt
 
@@ -75,8 +75,6 @@ def _reranked(
         ranked = sorted(zip(scores, first, strict=True), key=lambda pair: -pair[0])
         first = [replace(passage, score=score) for score, passage in ranked]
         rest = [replace(passage, score=min(passage.score, first[-1].score)) for passage in rest]
-    elif first and recipe.rerank != SearchRecipe().rerank:
-        raise InputError("there is no reranker", hint="Name one in GSWGRAPH_RERANKER, or leave rerank out")
     return [*first, *rest][: query.k]
 
 

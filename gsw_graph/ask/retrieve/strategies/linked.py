@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from gsw_graph.ask.retrieve.recipes import LinkedRecipe, RerankRecipe
 from gsw_graph.ask.strategy import Query, Retrieved, Strategy
+from gsw_graph.errors import ModelError, StoppedError
 from gsw_graph.text.scripts import is_uncased
 
 if TYPE_CHECKING:
@@ -116,8 +117,14 @@ def in_order(
     specificity = graph.specificity(names, recipe.unnamed)
     if context.trace is not None:
         context.trace.specificity = specificity
-    counts = recipe.relevance * (1 - specificity) > 0
-    relevance = context.relevance(question, candidates) if counts else None
+    relevance = None
+    if recipe.relevance * (1 - specificity) > 0:
+        try:
+            relevance = context.relevance(question, candidates)
+        except StoppedError:
+            raise
+        except ModelError as error:
+            context.notes.append(f"the order is without the reranker: {error}")
     with context.clock("rank"):
         terms = QueryTerms(question, list(map(text_of, candidates)))
         numbers, shares = rerank(graph, terms, candidates, near, specificity, recipe, relevance)
