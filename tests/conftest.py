@@ -32,8 +32,9 @@ os.environ["TERM"] = "xterm"
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN and threading.current_thread() is threading.main_thread():
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell starts what runs in the background without it, and tests press Ctrl-C
 os.environ["NO_PROXY"] = os.environ["no_proxy"] = ",".join(filter(None, (os.environ.get("NO_PROXY"), "127.0.0.1", "localhost")))
-# Engines of tests live for seconds: what Java spends on the best code for them is half of their time.
-os.environ.setdefault("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1")
+# Engines of tests live for seconds: what Java spends on the best code for them is half of their time. With one compiler Java
+# reserves 48 MB for code, which a server fills within minutes; then it removes and compiles code all the time.
+os.environ.setdefault("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m")
 hypothesis.settings.register_profile("gswgraph", hypothesis.settings(deadline=None))
 hypothesis.settings.load_profile("gswgraph")
 
