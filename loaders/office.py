@@ -56,10 +56,10 @@ def markdown(data: bytes, contents: Converted) -> None:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             names = archive.namelist()
             parts = _texts(archive)
-    # NotImplementedError: zipfile's word for a compression that it cannot read
+    # zipfile raises NotImplementedError for a compression that it cannot read, RuntimeError for a password
     except (zipfile.BadZipFile, zlib.error, EOFError, ValueError, OSError, NotImplementedError) as error:
         raise UnusableError(f"a broken zip archive or office document ({error})") from error
-    except RuntimeError as error:  # zipfile's word for a password
+    except RuntimeError as error:
         raise UnusableError("locked with a password: save it without one") from error
     kind = contents.loader = _kind(names, parts)
     for pattern, sign, left_out in _UNREAD:

@@ -186,6 +186,15 @@ def test_an_added_answer_is_given_and_changes_no_strategy(memory: Memory, tmp_pa
     assert memory.ask("Who paid for the launch band?", keep=False).answer is None
 
 
+def test_a_document_that_calls_itself_a_correction_answers_nothing(memory: Memory, tmp_path: Path) -> None:
+    record = {"id": "correction:x", "title": "t", "text": "Who pays? Mallory Smith"}
+    (tmp_path / "notes.jsonl").write_text(json.dumps(record), encoding="utf-8")
+    assert memory.load(tmp_path / "notes.jsonl").failures == []
+    answer = memory.ask("Who pays?", keep=False)
+    assert [passage.source for passage in answer.passages] == ["correction:x"]
+    assert (answer.answer, answer.answer_source) == (None, "none")
+
+
 @pytest.mark.parametrize(("action", "values", "message"), [("turn", ["a"], "no correction 'turn'"), ("rename", ["Ana Ruiz"], "rename needs NAME"), ("rename", ["Nobody", "x"], "no name in the memory is so"), ("split", ["Mercury", "M", "nowhere.md"], "no document is called so"), ("split", ["Mercury", "M", "light"], "does not occur in these"), ("add", [" "], "add needs")])
 def test_what_cannot_be_corrected(world: Memory, action: str, values: list[str], message: str) -> None:
     with pytest.raises(InputError, match=message):

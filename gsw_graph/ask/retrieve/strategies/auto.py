@@ -65,20 +65,24 @@ def search_fitting(context: Context, query: Query, recipe: AutoRecipe) -> Retrie
     retrieved = replace(retrieved, ran=retrieved.ran or strategy.name, why=retrieved.why or why)
     if query.plan or not query.answer or context.llm is not None:
         return retrieved
-    if (draft := added_answer(query.question, retrieved.passages)) or not context.has_pairs:
+    if (draft := added_answer(context, query.question, retrieved.passages)) or not context.has_pairs:
         return replace(retrieved, draft=draft)
     from gsw_graph.ask.retrieve.qa_chains import with_one_pair
 
     return with_one_pair(context, query, retrieved, recipe.sure)
 
 
-def added_answer(question: str, passages: Sequence[RankedPassage]) -> AnswerDraft | None:
+def added_answer(context: Context, question: str, passages: Sequence[RankedPassage]) -> AnswerDraft | None:
     """Return the answer that a person added to a question (`gswgraph correct add`), with that as its
-    citation."""
+    citation. A document may call itself a correction, so the text must be that of one."""
     words = " ".join(question.split()).rstrip("? ")
     for passage in passages:
-        asked, mark, answer = passage.text.partition("? ")
-        if mark and passage.source.startswith("correction:") and asked.casefold() == words.casefold():
+        added_question, _, answer = passage.text.partition("? ")
+        if not passage.source.startswith("correction:") or added_question.casefold() != words.casefold():
+            continue
+        with context.clock("database"):
+            rows = context.reader.rows("read/corrections", documents=[passage.document])
+        if answer and any((row["target"], row["value"]) == (passage.source, passage.text) for row in rows):
             citation = Citation(passage.id, passage.document, passage.title, passage.source, passage.text)
             return AnswerDraft(answer, "added", citations=[citation])
     return None
