@@ -13,7 +13,7 @@ from typing import Any
 # Order matters: what a string, a comment or a quoted name holds is no keyword, and `1.` is a number and no
 # property access. Signs beyond ASCII are skipped, so that none of them can stand between two words that
 # belong together.
-_TOKEN = re.compile(
+TOKEN = re.compile(
     r"""
       (?P<skip>   \s+ | //[^\r\n]* | /\*.*?\*/ | [^\w\x21-\x7e] )
     | (?P<quoted> '(?:[^'\\]|\\.)*' | "(?:[^"\\]|\\.)*" | `[^`]*` )
@@ -174,5 +174,10 @@ def preamble(query: str) -> set[str]:
 
 def _tokens(query: str) -> list[tuple[str, str]]:
     return [
-        (match.lastgroup or "", match[0]) for match in _TOKEN.finditer(query) if match.lastgroup != "skip"
+        (match.lastgroup or "", match[0]) for match in TOKEN.finditer(query) if match.lastgroup != "skip"
     ]
+
+
+def hides_signs(query: str) -> bool:
+    """Return whether a server may read other signs in the query than stand there."""
+    return _ESCAPE.search(query) is not None or _UNSEEN.search(query) is not None

@@ -17,10 +17,12 @@ from gsw_graph.concurrency import Check, never_cancelled
 from gsw_graph.cypher import base_name, statement
 from gsw_graph.errors import EndedError, EngineError, InputError
 from gsw_graph.model.results import RankedPassage, Table
+from gsw_graph.store.confine import Confined, confine
 from gsw_graph.store.reader import Reader
+from gsw_graph.store.space import Space, space_of
 
 if TYPE_CHECKING:
-    from neo4j import Result
+    from neo4j import Record, Result
     from neo4j.graph import Node, Relationship
 
     from gsw_graph.engine import Connection
@@ -71,11 +73,40 @@ def run(
     return read(connection, query, parameters, _table, write=write, timeout=timeout, check=check)
 
 
+@dataclass(frozen=True, slots=True)
+class _Records:
+    """The records of a query, and what they may hold; columns: as they were written, by place."""
+
+    result: Result
+    space: Space | None
+    columns: Mapping[int, str]
+
+    def __iter__(self) -> Iterator[Record]:
+        for record in self.result:
+            if self.space is not None:
+                self._check(record)
+            yield record
+
+    def _check(self, record: Record) -> None:
+        """Raise InputError for a node of another memory: a second lock beside what the query says."""
+        from neo4j.graph import Node
+
+        for entity in _entities(record.values()):
+            nodes = [entity] if isinstance(entity, Node) else [node for node in entity.nodes if node]
+            if not all(self.space.holds(node.labels) for node in nodes if self.space):
+                raise InputError("the query left its memory", hint="Give each node a label of the memory")
+
+    def keys(self) -> list[str]:
+        """Return the names of the columns."""
+        names = enumerate(self.result.keys())
+        return [self.columns.get(place, name) for place, name in names]
+
+
 def read(
     connection: Connection,
     query: str,
     parameters: Mapping[str, Any],
-    take: Callable[[Result], _R],
+    take: Callable[[_Records], _R],
     *,
     write: bool = False,
     timeout: float | None = None,
@@ -88,12 +119,19 @@ def read(
 
     if not query.strip():
         raise InputError("the query is empty")
+    space = space_of(connection)
+    confined = Confined(query) if space is None else confine(query, space)
+    query = confined.text
+
+    def take_inside(result: Result) -> _R:
+        return take(_Records(result, space, confined.columns))
+
     try:
         if not write and (objection := connection.dialect.objection(query)):
             raise InputError(f"{objection}, and only reading is allowed", hint=refused)
         return _run_cancellable(
             connection,
-            lambda metadata: _run(connection, query, dict(parameters), take, metadata, write=write),
+            lambda metadata: _run(connection, query, dict(parameters), take_inside, metadata, write=write),
             timeout,
             check,
         )
@@ -130,12 +168,15 @@ def _run(
             session.execute_write(lambda tx: tx.run(statement("write/stamp")).consume())
 
 
-def _table(result: Result) -> Table:
-    columns = list(result.keys())
-    return Table(
-        columns,
-        [{column: plain(value) for column, value in zip(columns, record, strict=True)} for record in result],
-    )
+def _table(records: _Records) -> Table:
+    columns = records.keys()
+    lists_indexes = "labelsOrTypes" in columns
+    rows = []
+    for record in records:
+        row = {column: plain(value) for column, value in zip(columns, record.values(), strict=True)}
+        if records.space is None or not lists_indexes or records.space.lists(row):
+            rows.append(row)
+    return Table(columns, rows)
 
 
 def plain(value: Any) -> Any:
@@ -291,11 +332,11 @@ def passages_behind(reader: Reader, nodes: Mapping[str, Node]) -> dict[str, list
     return passages
 
 
-def _take(result: Result, most: int) -> Drawn:
+def _take(records: _Records, most: int) -> Drawn:
     from neo4j.graph import Node
 
     graph = Drawn()
-    for record in result:
+    for record in records:
         for entity in _entities(record.values()):
             if isinstance(entity, Node):
                 graph.add(entity, most)

@@ -1,0 +1,102 @@
+"""The part of a database that one memory may see, when there are several memories: which labels and types are its own,
+and what keeps a pattern inside."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from gsw_graph.cypher import LABELS, TYPES, statement
+
+if TYPE_CHECKING:
+    from gsw_graph.engine import Connection
+
+_BASES = "|".join((*LABELS, *TYPES))
+_END = re.compile(r"__(?P<memory>[a-z0-9]+(?:_[a-z0-9]+)*)\Z")
+_OF_NAMED = re.compile(rf"(?:{_BASES}){_END.pattern}")
+
+
+@dataclass(frozen=True)
+class Space:
+    """What a statement of people may see.
+
+    Attributes:
+        memory: The name of the memory, empty for the default one.
+        others: Labels of the other memories that a pattern of the default memory must leave out.
+    """
+
+    OTHERS: ClassVar[str] = rf"(?:{_BASES})__[a-z0-9_]+"  # in an expression of Cypher
+    memory: str
+    others: tuple[str, ...] = ()
+
+    @property
+    def end(self) -> str:
+        """What the labels, types and indexes of the memory end in."""
+        return f"__{self.memory}" if self.memory else ""
+
+    @cached_property
+    def guard(self) -> str:
+        """The label expression that each node of the memory fulfils, and no node of another memory."""
+        if self.memory:
+            return "|".join(f"{label}{self.end}" for label in LABELS)
+        return f"!({'|'.join(self.others)})"
+
+    @cached_property
+    def types(self) -> str:
+        """The types of all relationships that the memory is made of."""
+        return "|".join(f"{name}{self.end}" for name in TYPES)
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """The names of the other memories that are known."""
+        return frozenset(label.partition("__")[2] for label in self.others)
+
+    def is_of_other(self, name: str) -> bool:
+        """Return whether a label or type belongs to another memory."""
+        match = _OF_NAMED.fullmatch(name)
+        return match is not None and match["memory"] != self.memory
+
+    def is_own(self, name: str, bases: Iterable[str] = LABELS) -> bool:
+        """Return whether a label or type is of this memory, as it is written in it or in full."""
+        return (name.removesuffix(self.end) if self.memory else name) in bases
+
+    def in_full(self, name: str) -> str:
+        """Return a label, type or index of this memory as the database knows it."""
+        return name if not self.memory or name.endswith(self.end) else f"{name}{self.end}"
+
+    def is_index_of_other(self, name: str) -> bool:
+        """Return whether the name of an index or constraint ends as those of another memory do."""
+        match = _END.search(name)
+        if match is None or match["memory"] == self.memory:
+            return False
+        return bool(self.memory) or match["memory"] in self.names
+
+    def holds(self, labels: Iterable[str]) -> bool:
+        """Return whether a node with these labels may leave the database; a deleted node has none."""
+        found = list(labels)
+        if any(map(self.is_of_other, found)):
+            return False
+        return not self.memory or not found or any(map(self.is_own, found))
+
+
+    def lists(self, row: Mapping[str, Any]) -> bool:
+        """Return whether an index or constraint that the server lists may be seen."""
+        if self.is_index_of_other(str(row.get("name"))):
+            return False
+        return self.holds(row.get("labelsOrTypes") or ())
+
+
+def space_of(connection: Connection) -> Space | None:
+    """Return what statements of people may see by a connection; None if there is nothing else in the database, or
+    nothing of another memory."""
+    if connection.memory:
+        return Space(connection.memory)
+    records, _, _ = connection.driver.execute_query(
+        statement("read/labels_of_memories"), database_=connection.database, routing_="r"
+    )
+    labels = sorted(str(record["label"]) for record in records)
+    others = tuple(label for label in labels if _OF_NAMED.fullmatch(label))
+    return Space("", others) if others else None
