@@ -216,9 +216,14 @@ def draw(
 
 @click.command()
 @memory_option
+@click.option(
+    "--style",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Save the colours and captions of the memory in a file; drop it on a Browser that shows grey nodes.",
+)
 @json_option
 @click.pass_obj
-def browse(url: str | None, /, as_json: bool) -> None:
+def browse(url: str | None, /, style: Path | None, as_json: bool) -> None:
     """Open Neo4j Browser at the memory: server and user filled in, a first query in the editor.
 
     A memory in a folder has no Browser: there it is a picture in an HTML file, opened.
@@ -228,13 +233,23 @@ def browse(url: str | None, /, as_json: bool) -> None:
     Example:
       gswgraph --memory bolt://127.0.0.1:7687 browse
     """
+    from gsw_graph.explore.browser import is_grey, style_sheet
+
     with open_memory(url) as memory:
+        if style is not None:
+            style.write_text(style_sheet(memory.settings), encoding="utf-8")
+            click.echo(f"Drop this file on Neo4j Browser: {style.absolute()}", err=as_json)
         if as_json:
             print_json({"address": memory.browser()})
         elif _on_server(memory):
             _show_page(
                 memory.browser(), "the blue arrow beside the query draws what brings the documents together"
             )
+            if is_grey(memory.settings):
+                click.echo(
+                    "Its nodes are grey there: the server is older than the memory. Start it again (gswgraph db stop, "
+                    "gswgraph db start), or save the colours: gswgraph browse --style FILE"
+                )
         else:
             from gsw_graph.explore.browser import overview
 

@@ -18,7 +18,7 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from glob import glob
 from importlib.resources import files
@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING
 
 from filelock import FileLock
 
+from gsw_graph.cypher import LABELS, TYPES, statement
 from gsw_graph.engine.embedded import heap_size
 from gsw_graph.engine.embedded_folder import listens, write_private
 from gsw_graph.errors import EngineError
@@ -44,6 +45,7 @@ BOLT_PORT, HTTP_PORT = 7687, 7474
 USER = "neo4j"
 LOG = "neo4j.log"
 START_SECONDS, STOP_SECONDS = 180, 120
+_MEMORIES = "memories.json"  # of the home: the named memories that it holds, as far as they were seen
 _STATE = ("release", "port", "http_port", "by", "pid")  # what `start` remembers in `server.json` of the home
 _JAVA = {"5.26": (17, 21), "2026": (21, 25)}  # which majors a version line runs on
 _MAIN = {"5.26": "org.neo4j.server.CommunityEntryPoint", "2026": "org.neo4j.server.Neo4jCommunity"}
@@ -145,16 +147,11 @@ def start(
         if not (home / "password").exists():
             # letters and digits only: it passes through environment files and yaml
             write_private(home / "password", secrets.token_hex(16))
-        release = RELEASES[version]
-        if docker_answers():
-            report(f"Starting Neo4j {release} in Docker")
-            _start_docker(home, version, port, http_port)
-            by, pid = "docker", None
-        else:
-            lib = settings.cache_dir / "neo4j" / "lib" / release
-            by, pid = "maven", _start_java(home, version, lib, port, http_port, report)
-        state = (release, port, http_port, by, pid)
-        write_private(home / "server.json", json.dumps(dict(zip(_STATE, state, strict=True))))
+        _launch(settings, version, port, http_port, report)
+        if _learn_memories(home, port):
+            report("Starting it again, so that Browser has the colours of all memories")
+            stop(settings, version)
+            _launch(settings, version, port, http_port, report)
     server = _server(settings, version)
     if server is None or not server.running:
         raise EngineError(
@@ -163,10 +160,25 @@ def start(
     return server
 
 
+def _launch(settings: Settings, version: str, port: int, http_port: int, report: Report) -> None:
+    """Start a server by Docker or by Java, and remember how."""
+    home, release = _home(settings, version), RELEASES[version]
+    if docker_answers():
+        report(f"Starting Neo4j {release} in Docker")
+        _start_docker(home, version, port, http_port)
+        by, pid = "docker", None
+    else:
+        lib = settings.cache_dir / "neo4j" / "lib" / release
+        by, pid = "maven", _start_java(home, version, lib, port, http_port, report)
+    state = (release, port, http_port, by, pid)
+    write_private(home / "server.json", json.dumps(dict(zip(_STATE, state, strict=True))))
+
+
 def stop(settings: Settings, version: str | None = None) -> list[LocalServer]:
     """Stop the server of a version line, or all; return those that ran, as they are now."""
     running = [server for server in status(settings, version) if server.running]
     for server in running:
+        _learn_memories(server.home, int(server.url.rpartition(":")[2]))
         if server.pid is None:
             _compose(server.home, server.version, ["down"], "stop Neo4j", "Is the Docker engine running?")
         else:
@@ -214,20 +226,82 @@ def _server(settings: Settings, version: str) -> LocalServer | None:
     )
 
 
-def style() -> dict[str, dict[str, str]]:
+def style(memories: Iterable[str] = ()) -> dict[str, dict[str, str]]:
     """Return the style of our labels as Neo4j Browser keeps it: by node or relationship and its label, what
-    is set in `gswgraph.grass`."""
+    is set in `gswgraph.grass`, for the default memory and the named ones."""
     text = (files("gsw_graph.engine") / "gswgraph.grass").read_text(encoding="utf-8")
-    return {
+    rules = {
         selector: {name: value.strip("'") for name, value in _SETTING.findall(body)}
         for selector, body in _RULE.findall(text)
     }
+    named: dict[str, dict[str, str]] = {}
+    for memory in memories:
+        for label in LABELS:
+            named[f"node.{label}__{memory}"] = rules[f"node.{label}"]
+        for kind in TYPES:
+            rule = {"caption": kind, **rules.get(f"relationship.{kind}", {})}
+            named[f"relationship.{kind}__{memory}"] = _with_plain_type(rule, kind)
+    return rules | named
 
 
-def after_login() -> str:
+def _with_plain_type(rule: dict[str, str], kind: str) -> dict[str, str]:
+    return {name: value.replace("<type>", kind) for name, value in rule.items()}
+
+
+def style_sheet(memories: Iterable[str] = ()) -> str:
+    """Return `style` as a file that is dropped on Neo4j Browser."""
+    blocks = []
+    for selector, rule in style(memories).items():
+        lines = [f"  {name}: {_quoted(name, value)};" for name, value in rule.items()]
+        blocks.append("\n".join([f"{selector} {{", *lines, "}"]))
+    return "\n".join([*blocks, ""])
+
+
+def _quoted(name: str, value: str) -> str:
+    return f"'{value}'" if name == "caption" else value
+
+
+def after_login(memories: Iterable[str] = ()) -> str:
     """Write what a server has Browser do after a login (`browser.post_connect_cmd`): take the style, and put
     away the frames that greet, which speak of films. As JSON, because a semicolon ends a command."""
-    return f"style {json.dumps(style(), separators=(',', ':'))}; clear"
+    return f"style {json.dumps(style(memories), separators=(',', ':'))}; clear"
+
+
+def styled_memories(home: Path) -> list[str]:
+    """Return the named memories whose style Browser has when a server starts on a home."""
+    try:
+        found = json.loads((home / _MEMORIES).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return []
+    return [str(name) for name in found]
+
+
+def _learn_memories(home: Path, port: int) -> bool:
+    """Write down which memories a running server holds; return whether there is one that Browser has no style for.
+
+    Browser takes its style from the configuration, which is read when the server starts.
+    """
+    from neo4j import GraphDatabase
+    from neo4j.exceptions import DriverError, Neo4jError
+
+    try:
+        password = (home / "password").read_text(encoding="utf-8").strip()
+        with GraphDatabase.driver(
+            f"bolt://127.0.0.1:{port}",
+            auth=(USER, password),
+            connection_timeout=5,
+            max_transaction_retry_time=5,
+            notifications_min_severity="OFF",
+            telemetry_disabled=True,
+        ) as driver:
+            records, _, _ = driver.execute_query(statement("read/memories"))
+    except (DriverError, Neo4jError, OSError):  # somebody changed the password: Browser shows grey nodes
+        return False
+    names = sorted(str(record["label"]).partition("__")[2] for record in records)
+    named = [name for name in names if name]
+    is_new = not set(named) <= set(styled_memories(home))
+    write_private(home / _MEMORIES, json.dumps(named))
+    return is_new
 
 
 def _run(command: list[str], **options: object) -> tuple[int, str]:
@@ -254,7 +328,7 @@ def _start_docker(home: Path, version: str, port: int, http_port: int) -> None:
         "GSWGRAPH_BOLT_PORT": str(port),
         "GSWGRAPH_HTTP_PORT": str(http_port),
         "GSWGRAPH_NEO4J_PASSWORD": (home / "password").read_text(encoding="utf-8"),
-        "GSWGRAPH_BROWSER_AFTER_LOGIN": after_login(),
+        "GSWGRAPH_BROWSER_AFTER_LOGIN": after_login(styled_memories(home)),
         f"GSWGRAPH_NEO4J_{version.replace('.', '_')}": RELEASES[version],
     }
     start = f"start Neo4j {RELEASES[version]}"
@@ -291,7 +365,8 @@ def _start_java(home: Path, version: str, lib: Path, port: int, http_port: int, 
         _get_jars(lib, release)
     for name in ("conf", "plugins", "import"):
         (home / name).mkdir(exist_ok=True)
-    conf = _CONF.format(port=port, http_port=http_port, after_login=after_login())
+    command_of_browser = after_login(styled_memories(home))
+    conf = _CONF.format(port=port, http_port=http_port, after_login=command_of_browser)
     conf += _CONF_2026 if version == "2026" else ""
     (home / "conf" / "neo4j.conf").write_text(conf, encoding="utf-8")
     command = [java, "-cp", f"{lib}{os.sep}*", f"-Xmx{heap_size()}"]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from gsw_graph.cypher import statement
-from gsw_graph.engine import local
+from gsw_graph.engine import local, split_address
 from gsw_graph.engine.neo4j import parse
 from gsw_graph.errors import EngineError
 
@@ -78,6 +78,23 @@ def find(settings: Settings) -> BrowserAddress:
     secure = "+s" in address.scheme
     page = f"https://{host}:7473/browser/" if secure else f"http://{host}:7474/browser/"
     return BrowserAddress(page, login, database)
+
+
+def style_sheet(settings: Settings) -> str:
+    """Return the style of a memory as a file that is dropped on Browser: the colours and captions of its labels."""
+    _, name = split_address(settings.memory)
+    return local.style_sheet([name] if name else [])
+
+
+def is_grey(settings: Settings) -> bool:
+    """Return whether Browser of a private server does not know the labels of a memory: it takes its style when
+    the server starts, and the memory is younger."""
+    place, name = split_address(settings.memory)
+    if not name:
+        return False
+    port = f":{parse(place).port}"
+    running = [server for server in local.status(settings) if server.running and server.url.endswith(port)]
+    return any(name not in local.styled_memories(server.home) for server in running)
 
 
 _COMMENTS = re.compile(r"\A(?://[^\n]*\n)+")
