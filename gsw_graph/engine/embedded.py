@@ -59,6 +59,7 @@ def connect(settings: Settings, meanwhile: Callable[[], None] | None = None) -> 
             auth=(USER, embedded_folder.read_password(folder)),
             connection_timeout=10,
             notifications_min_severity="OFF",
+            telemetry_disabled=True,
         )
     except BaseException:
         process.stop()

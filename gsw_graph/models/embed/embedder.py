@@ -3,7 +3,6 @@ are, found without importing a model library, or on the hub."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Collection, Sequence
 from contextlib import suppress
 from importlib.util import find_spec
@@ -171,7 +170,6 @@ def download(name: str) -> Path:
     Raises:
         ModelError: the hub cannot be reached or has no such model.
     """
-    os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
     from huggingface_hub import HfApi, snapshot_download
     from huggingface_hub.utils.tqdm import disable_progress_bars
 
