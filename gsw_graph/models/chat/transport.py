@@ -7,12 +7,13 @@ import logging
 import re
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
 from gsw_graph.concurrency import Check, never_cancelled
-from gsw_graph.errors import GswGraphError, ReplyError, StoppedError
+from gsw_graph.errors import GswGraphError, ModelError, ReplyError, StoppedError
 from gsw_graph.models.chat.pieces import Pieces, counts_of, get, json_values
 from gsw_graph.models.endpoint import Endpoint, retry_after
 from gsw_graph.text.words import without_surrogates
@@ -262,12 +263,13 @@ class Transport:
         """
         deadline = time.monotonic() + self._timeout
         reply = Pieces()
-        for new in self._received(body, reply, stream=on_text is not None):
-            check()
-            if on_text is not None and new:
-                on_text(new)
-            if on_text is not None and time.monotonic() > deadline:
-                raise self._broken(reply, RetryableError("it did not answer in time", timed_out=True))
+        with closing(self._received(body, reply, stream=on_text is not None)) as received:
+            for new in received:
+                check()
+                if on_text is not None and new:
+                    on_text(new)
+                if on_text is not None and time.monotonic() > deadline:
+                    raise self._broken(reply, RetryableError("it did not answer in time", timed_out=True))
         if not reply.found:
             raise RetryableError("its answer cannot be used (there is no message in it)")
         if reply.is_cut:
@@ -275,7 +277,7 @@ class Transport:
         counts = counts_of(reply.usage)
         return RawReply(reply.text, reply.finish, reply.refusal, *counts, thinking=reply.thinking)
 
-    def _received(self, body: dict[str, Any], reply: Pieces, *, stream: bool) -> Iterator[str]:
+    def _received(self, body: dict[str, Any], reply: Pieces, *, stream: bool) -> Generator[str, None, None]:
         """Yield the text as it comes, also "", and put it into `reply`. Raises as `_request`."""
         content_type = ""
         create = self.client().chat.completions.with_streaming_response.create
@@ -333,7 +335,10 @@ class Transport:
     def client(self) -> Any:
         """Return the SDK's client. It tries nothing twice: `Chat` does, and counts each try in the ledger."""
         with self._lock:
-            self._client = self._client or self.endpoint.client(self._timeout, retries=0)
+            try:
+                self._client = self._client or self.endpoint.client(self._timeout, retries=0)
+            except ModelError as error:  # what the environment sets: no request can be sent
+                raise StoppedError(error.message, where=error.where, hint=error.hint) from error
             return self._client
 
 
