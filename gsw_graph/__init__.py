@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -11,6 +12,12 @@ if TYPE_CHECKING:
 
 __all__ = ["GswGraphError", "Memory", "Settings", "__version__"]
 __version__ = "0.1.0"
+
+# Libraries read these when they are imported, so they are set before any other module of ours is. Without them
+# onnxruntime makes an id of the device and reports to its maker, and huggingface-hub says more than a download
+# needs. A value that the user gave stays.
+for _name in ("ORT_DISABLE_TELEMETRY", "HF_HUB_DISABLE_TELEMETRY"):
+    os.environ[_name] = os.environ.get(_name) or "1"
 
 _HOME = {"Memory": "gsw_graph.memory", "Settings": "gsw_graph.config", "GswGraphError": "gsw_graph.errors"}
 

@@ -139,3 +139,13 @@ def test_what_is_shown_is_the_answer(reply: str, sizes: list[int]) -> None:
     if said.answer is not None:
         stream.end(said.answer)
         assert "".join(shown) == said.answer
+
+
+CHANNELS = "<|channel|>analysis<|message|>Line 1 says so.<|end|><|start|>assistant<|channel|>final<|message|>Answer: Lund\nSources: 1"
+
+
+@pytest.mark.parametrize("reply", ['{"answer": "Lund", "sources": [1]}', "\\boxed{Lund}", "Antwort: Lund\nQuellen: 1", CHANNELS, "Answer: the <think> tag\nSources: 1"])
+def test_case_22_an_answer_in_another_form(reply: str) -> None:
+    said = parse_reply(reply)
+    assert said.answer == ("the <think> tag" if "think" in reply else "Lund")
+    assert said.sources == (() if "boxed" in reply else (1,))

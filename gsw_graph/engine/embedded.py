@@ -59,6 +59,7 @@ def connect(settings: Settings, meanwhile: Callable[[], None] | None = None) -> 
             auth=(USER, embedded_folder.read_password(folder)),
             connection_timeout=10,
             notifications_min_severity="OFF",
+            telemetry_disabled=True,
         )
     except BaseException:
         process.stop()
@@ -207,6 +208,7 @@ class EngineProcess:
             **{name: value for name, value in os.environ.items() if _NEEDED.fullmatch(name)},
             "PYTHONPATH": os.pathsep.join(map(str, path)),
             "PYTHONSAFEPATH": "1",  # and no place for modules
+            "PYTHONUTF8": "1",  # the folder has the same bytes in every locale
         }
         command = [sys.executable, "-m", "gsw_graph.engine.embedded_child"]
         ours = " ".join(shlex.join(sys.orig_argv).split())[:200]

@@ -141,6 +141,7 @@ def described(upload: int = 0, **how: Any) -> FastAPI:
         docs_url=None,
         redoc_url=None,
         max_body_size=JSON_LIMIT,
+        telemetry={"auto_configure": False},  # no server of traces that is set for other programs gets ours
         **how,
     )
     app.include_router(routes.router, prefix="/api")

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import codecs
 import json
 import logging
 import re
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
 from gsw_graph.concurrency import Check, never_cancelled
-from gsw_graph.errors import GswGraphError, ReplyError, StoppedError
-from gsw_graph.models.chat.request import answer_text
+from gsw_graph.errors import GswGraphError, ModelError, ReplyError, StoppedError
+from gsw_graph.models.chat.pieces import Pieces, counts_of, get, json_values
 from gsw_graph.models.endpoint import Endpoint, retry_after
 from gsw_graph.text.words import without_surrogates
 
@@ -23,7 +23,6 @@ log = logging.getLogger(__name__)
 OPENAI = "https://api.openai.com/v1"
 LONGEST_PAUSE = 300.0  # seconds that a server may ask for; beyond that a load is better run again later
 FORMATS = ("schema", "json", "plain")
-MAX_COUNT = 1_000_000_000  # a larger number of tokens is no count
 
 SLOW_HINT = "Give it more time by GSWGRAPH_LLM_TIMEOUT, or fewer calls at once by GSWGRAPH_CONCURRENCY"
 KEPT_HINT = "What is paid for is kept; the same command goes on later"
@@ -99,16 +98,17 @@ class RetryableError(Exception):
         busy: It has too many requests.
         unreached: Nothing was sent.
         timed_out: It was silent for too long.
+        hint: The next step.
     """
 
     def __init__(
         self, message: str, *, retry_after: float = 0.0, busy: bool = False, unreached: bool = False,
-        timed_out: bool = False,
+        timed_out: bool = False, hint: str = f"See that it runs. {URL_HINT}",
     ) -> None:  # fmt: skip
         super().__init__(message)
         self.message, self.retry_after = message, retry_after
         self.busy, self.unreached, self.timed_out = busy, unreached, timed_out
-        self.hint = SLOW_HINT if timed_out else f"See that it runs. {URL_HINT}"
+        self.hint = SLOW_HINT if timed_out else hint
 
 
 class RefusedError(ReplyError):
@@ -200,7 +200,7 @@ class Transport:
         while True:
             body = self.body(messages, schema, name, limit)
             try:
-                reply = self._stream(body, on_text, check) if on_text else self._call(body)
+                reply = self._request(body, on_text, check)
             except openai.APIStatusError as error:
                 fields = _error_fields(error)
                 if fields.get("code") == "json_validate_failed":  # Groq: the reply is there, and no JSON
@@ -249,71 +249,96 @@ class Transport:
         )
         return True
 
-    def _call(self, body: dict[str, Any]) -> RawReply:
-        reply = self.client().chat.completions.with_raw_response.create(**_arguments(body))
-        try:
-            data = json.loads(reply.content)
-        except (ValueError, RecursionError) as error:
-            if "json" in reply.headers.get("content-type", ""):
-                raise RetryableError(f"its answer is no JSON ({self.endpoint.short(str(error))})") from error
-            where = self.endpoint.host
-            raise StoppedError("what answers there is no chat server", where=where, hint=URL_HINT) from error
-        return read_completion(data, self.endpoint)
-
-    def _stream(self, body: dict[str, Any], on_text: Callable[[str], None], check: Check) -> RawReply:
-        pieces: list[str] = []
-        finish, refusal, usage, thinking = "", "", None, False
-        # Halves of a surrogate pair may come in two pieces.
-        decoder = codecs.getincrementaldecoder("utf-16-le")("replace")
-        for content, ended, refused, counts, thought in self._chunks(body, pieces):
-            check()
-            finish, refusal = ended or finish, refusal + refused
-            usage, thinking = counts or usage, thinking or thought
-            if piece := decoder.decode(content.encode("utf-16-le", "surrogatepass")):
-                pieces.append(piece)
-                on_text(piece)
-        if pieces and not finish:
-            raise ReplyError("the reply broke off in the middle", where=self.endpoint.host, hint="Ask again")
-        text = "".join(pieces)
-        thinking = thinking or answer_text(text) != text
-        return RawReply(text, finish, without_surrogates(refusal), *_counts(usage), thinking=thinking)
-
-    def _chunks(self, body: dict[str, Any], shown: list[str]) -> Iterator[tuple[str, str, str, Any, bool]]:
-        """Yield content, finish, refusal, usage and whether it is a thought, of each piece of a stream.
+    def _request(
+        self, body: dict[str, Any], on_text: Callable[[str], None] | None, check: Check
+    ) -> RawReply:
+        """Return the reply to one request. It is asked for in pieces if somebody listens, and read in whichever
+        form it comes.
 
         Raises:
             RetryableError: It may succeed the next time.
-            ReplyError: It broke off after something was `shown`: a second reply after half of the first would
+            ReplyError: It broke off after something was shown: a second reply after half of the first would
                 be none.
+            StoppedError: No chat server answers there.
         """
-        options = {} if "stream_options" in self._left_out else {"stream_options": {"include_usage": True}}
         deadline = time.monotonic() + self._timeout
-        arguments = _arguments({**body, **options})
+        reply = Pieces()
+        with closing(self._received(body, reply, stream=on_text is not None)) as received:
+            for new in received:
+                check()
+                if on_text is not None and new:
+                    on_text(new)
+                if on_text is not None and time.monotonic() > deadline:
+                    raise self._broken(reply, RetryableError("it did not answer in time", timed_out=True))
+        if not reply.found:
+            raise RetryableError("its answer cannot be used (there is no message in it)")
+        if reply.is_cut:
+            raise ReplyError("the reply broke off in the middle", where=self.endpoint.host, hint="Ask again")
+        counts = counts_of(reply.usage)
+        return RawReply(reply.text, reply.finish, reply.refusal, *counts, thinking=reply.thinking)
+
+    def _received(self, body: dict[str, Any], reply: Pieces, *, stream: bool) -> Generator[str, None, None]:
+        """Yield the text as it comes, also "", and put it into `reply`. Raises as `_request`."""
+        content_type = ""
+        create = self.client().chat.completions.with_streaming_response.create
         try:
-            for chunk in self.client().chat.completions.create(**arguments, stream=True):
-                choice = next(iter(_get(chunk, "choices") or ()), None)
-                delta = _get(choice, "delta")
-                finish, refusal = _text(choice, "finish_reason"), _text(delta, "refusal")
-                yield _text(delta, "content"), finish, refusal, _get(chunk, "usage"), _thinks(delta)
-                if time.monotonic() > deadline:
-                    raise RetryableError("it did not answer in time", timed_out=True)  # noqa: TRY301
+            with create(**self._arguments(body, stream=stream)) as response:
+                content_type = response.headers.get("content-type", "")
+                for value in json_values(response.iter_bytes()):
+                    yield self._add(reply, value)
         except Exception as error:
-            if shown:
-                raise ReplyError(
-                    "the connection broke in the middle of the reply",
-                    where=self.endpoint.host,
-                    hint="Ask again",
-                ) from error
-            if type(error).__module__.startswith("openai") or isinstance(error, RetryableError):
+            failure = self._failure(error, content_type)
+            failure = self._broken(reply, failure) if stream else failure
+            if failure is error:
                 raise
-            late = type(error).__name__ == "ReadTimeout"  # of the SDK's HTTP library, which it does not wrap
-            message = f"the connection broke ({self.endpoint.short(str(error) or type(error).__name__)})"
-            raise RetryableError("it did not answer in time" if late else message, timed_out=late) from error
+            raise failure from error
+
+    def _broken(self, reply: Pieces, failure: Exception) -> Exception:
+        """Return what to raise if a reply that is shown as it comes breaks off."""
+        message = "the connection broke in the middle of the reply"
+        return ReplyError(message, where=self.endpoint.host, hint="Ask again") if reply.text else failure
+
+    def _add(self, reply: Pieces, value: Any) -> str:
+        """Add a value to a reply, and return the new text. Raises RetryableError if it cannot be used."""
+        failure = get(value, "error")
+        try:
+            if failure:
+                raise TypeError(get(failure, "message") or failure)
+            return reply.add(value)
+        except TypeError as error:
+            message = f"its answer cannot be used ({self.endpoint.short(str(error))})"
+            raise RetryableError(message) from error
+
+    def _failure(self, error: Exception, content_type: str) -> Exception:
+        """Return what to raise for an error while a reply comes."""
+        if isinstance(error, ValueError):  # of `json_values`
+            if "json" in content_type or "event-stream" in content_type:
+                return RetryableError(f"its answer is no JSON ({self.endpoint.short(str(error))})")
+            message, where = "what answers there is no chat server", self.endpoint.host
+            return StoppedError(message, where=where, hint=URL_HINT)
+        if type(error).__name__ == "ReadTimeout":  # of the SDK's HTTP library, which it does not wrap
+            return RetryableError("it did not answer in time", timed_out=True)
+        if type(error).__module__.startswith("http"):
+            reason = self.endpoint.short(str(error) or type(error).__name__)
+            return RetryableError(f"the connection broke ({reason})")
+        return error
+
+    def _arguments(self, body: dict[str, Any], *, stream: bool) -> dict[str, Any]:
+        """Return a request as the SDK takes it. As extra_body all goes as it is; else the SDK walks through
+        the schema for each call, and refuses names that it does not know."""
+        extra = {name: value for name, value in body.items() if name not in ("model", "messages")}
+        if stream and "stream_options" not in self._left_out:
+            extra["stream_options"] = {"include_usage": True}
+        arguments = {"model": body["model"], "messages": body["messages"], "extra_body": extra}
+        return {**arguments, "stream": True} if stream else arguments
 
     def client(self) -> Any:
         """Return the SDK's client. It tries nothing twice: `Chat` does, and counts each try in the ledger."""
         with self._lock:
-            self._client = self._client or self.endpoint.client(self._timeout, retries=0)
+            try:
+                self._client = self._client or self.endpoint.client(self._timeout, retries=0)
+            except ModelError as error:  # what the environment sets: no request can be sent
+                raise StoppedError(error.message, where=error.where, hint=error.hint) from error
             return self._client
 
 
@@ -325,7 +350,9 @@ def to_error(error: Exception, endpoint: Endpoint) -> RetryableError | GswGraphE
         return _of_status(error.status_code, _error_fields(error), error.response.headers, endpoint)
     reason = endpoint.short(str(error.__cause__ or error) or type(error.__cause__).__name__)
     if type(error.__cause__).__name__ in _UNREACHED:
-        return RetryableError(f"it cannot be reached ({reason})", unreached=True)
+        message, hint = endpoint.unreached(reason)
+        hint = f"See that it runs. {hint}" if hint == URL_HINT else hint
+        return RetryableError(f"it {message}", unreached=True, hint=hint)
     if isinstance(error, openai.APITimeoutError):
         return RetryableError("it did not answer in time", timed_out=True)
     return RetryableError(f"the connection broke ({reason})")
@@ -333,21 +360,16 @@ def to_error(error: Exception, endpoint: Endpoint) -> RetryableError | GswGraphE
 
 def read_completion(data: Any, endpoint: Endpoint) -> RawReply:
     """Read a chat completion. Raises RetryableError where it is none."""
+    reply = Pieces()
     try:
-        choice = data["choices"][0]
-        message = choice["message"]
-        content = message.get("content")
-        if isinstance(content, list):  # some parts may be thoughts
-            content = "".join(_text(part, "text") for part in content)
-        text = without_surrogates(_text({"content": content}, "content"))
-        thinking = _thinks(message) or answer_text(text) != text
-        refusal = without_surrogates(_text(message, "refusal"))
-        counts = _counts(data.get("usage"))
-        return RawReply(text, _text(choice, "finish_reason"), refusal, *counts, thinking=thinking)
-    except (KeyError, IndexError, TypeError, AttributeError) as error:
-        failure = _get(data, "error")
-        reason = _get(failure, "message") or failure or "there is no message in it"
-        raise RetryableError(f"its answer cannot be used ({endpoint.short(str(reason))})") from error
+        reply.add(data)
+        if not reply.found:
+            failure = get(data, "error")
+            raise TypeError(get(failure, "message") or failure or "there is no message in it")
+    except TypeError as error:
+        raise RetryableError(f"its answer cannot be used ({endpoint.short(str(error))})") from error
+    counts = counts_of(reply.usage)
+    return RawReply(reply.text, reply.finish, reply.refusal, *counts, thinking=reply.thinking)
 
 
 def _error_fields(error: Any) -> dict[str, str]:
@@ -425,13 +447,6 @@ def _of_status(
     return RetryableError(answer, retry_after=wait, busy=status in (429, 503))
 
 
-def _arguments(body: dict[str, Any]) -> dict[str, Any]:
-    """Return a request as the SDK takes it. As extra_body all goes as it is; else the SDK walks through the
-    schema for each call, and refuses names that it does not know."""
-    extra = {name: value for name, value in body.items() if name not in ("model", "messages")}
-    return {"model": body["model"], "messages": body["messages"], "extra_body": extra}
-
-
 def _with_schema(messages: Messages, schema: Mapping[str, Any]) -> list[dict[str, str]]:
     """Put the schema into the first message, so that what is the same for every call stays in front."""
     order = "Reply with JSON that fits this JSON schema, and with nothing else:"
@@ -451,27 +466,3 @@ def _without_bounds(schema: Any) -> Any:
     return {
         name: _without_bounds(part) for name, part in schema.items() if name not in ("maxItems", "maxLength")
     }
-
-
-def _get(thing: Any, name: str) -> Any:
-    """Return what a server may or may not give, of a dict or an object of the SDK."""
-    return thing.get(name) if isinstance(thing, dict) else getattr(thing, name, None)
-
-
-def _text(thing: Any, name: str) -> str:
-    """Return a text or "". Raises TypeError where it is something else."""
-    value = _get(thing, name)
-    if not isinstance(value, str | None):
-        raise TypeError(f"`{name}` is no text")
-    return value or ""
-
-
-def _counts(usage: Any) -> tuple[int, int]:
-    """Return the tokens of prompt and reply; 0 where a server does not count."""
-    values = [_get(usage, name) for name in ("prompt_tokens", "completion_tokens")]
-    counts = [int(v) if isinstance(v, int | float) and 0 < v < MAX_COUNT else 0 for v in values]
-    return counts[0], counts[1]
-
-
-def _thinks(message: Any) -> bool:
-    return any(_get(message, name) for name in ("reasoning_content", "reasoning", "thinking"))

@@ -3,18 +3,20 @@ are, found without importing a model library, or on the hub."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Collection, Sequence
 from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gsw_graph.config import Settings
+from gsw_graph.config import Settings, expanded
 from gsw_graph.errors import InputError, ModelError
+
+if TYPE_CHECKING:
+    from gsw_graph.models.chat.limits import Budget
 
 HUB_ORGANISATION = "sentence-transformers"
 DEFAULT = "all-MiniLM-L6-v2"
@@ -64,6 +66,13 @@ class Embedder:
         """
         prompts = settings.embedder_query_prompt, settings.embedder_document_prompt
         return cls(settings.embedder_label, _backend(settings), *prompts)
+
+    def limited(self, budget: Budget | None) -> Embedder:
+        """Return the same model for one caller, who may spend so much at a server."""
+        limited = getattr(self.runner, "limited", None)
+        if limited is None:
+            return self
+        return Embedder(self.name, limited(budget), self.query_prompt, self.document_prompt)
 
     @property
     def dimension(self) -> int:
@@ -153,7 +162,7 @@ def find_model(name: str) -> Path | None:
     Raises:
         ModelError: `name` can only be a path, and there is no model at it.
     """
-    path = Path(name).expanduser()
+    path = expanded(name)
     if _is_model(path):
         return path.resolve()
     if path.is_absolute() or path.is_dir() or name.startswith((".", "~")) or not name:
@@ -171,7 +180,6 @@ def download(name: str) -> Path:
     Raises:
         ModelError: the hub cannot be reached or has no such model.
     """
-    os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
     from huggingface_hub import HfApi, snapshot_download
     from huggingface_hub.utils.tqdm import disable_progress_bars
 

@@ -38,7 +38,7 @@ class OnnxBackend:
         import onnxruntime
         from tokenizers import Tokenizer
 
-        onnxruntime.disable_telemetry_events()
+        onnxruntime.disable_telemetry_events()  # for who imported it before gsw_graph
         try:
             self._pooling, self.prompts = pooling(folder) or "mean", _prompts(folder)
             self._tokenizer = Tokenizer.from_file(str(folder / TOKENIZER))

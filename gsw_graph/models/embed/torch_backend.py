@@ -170,7 +170,6 @@ def _may_have_gpu() -> bool:
 @contextmanager
 def quiet_libraries() -> Iterator[None]:
     """Silence progress bars, reports and warnings of transformers, the hub client and torch in here."""
-    os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
     # Set outright, or tokenizers prints a warning when the process forks.
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")
     with warnings.catch_warnings(), ExitStack() as restore:
