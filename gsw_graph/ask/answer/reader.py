@@ -9,6 +9,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from gsw_graph.ask.answer.counting import asks_for_all
 from gsw_graph.ask.answer.evidence import Item, flat, listed, quote
 from gsw_graph.ask.strategy import AnswerDraft
 from gsw_graph.model.results import Citation
@@ -20,6 +21,8 @@ from gsw_graph.models.chat.request import (
 )
 from gsw_graph.models.prompts import prompt
 from gsw_graph.text.names import CONNECTORS, FUNCTION_WORDS, LETTERS, normalise
+from gsw_graph.text.quantities import Quantities, quantities
+from gsw_graph.text.words import stem
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -66,23 +69,28 @@ def supported(
         inferred: The model says that the answer follows from the lines that it named; only these support it.
     """
     named = list(dict.fromkeys(number for number in named if 0 <= number < len(items)))
-    # "Three" is a function word, "!!!" is none at all.
-    words = words_of(answer) or words_of(answer, every=True) or frozenset([answer.casefold()])
+    said = Said.of(answer)
     yes_no = is_yes_no(answer)
-    if judged or yes_no or words <= words_of(question):
-        return named or _most(words_of(question) if yes_no else words, items)[:1]
-    shares = [_share(words, item.text) for item in items]
+    if judged or yes_no or said.share(question) == 1:
+        return named or _most(Said.of(question) if yes_no else said, items)[:1]
+    shares = [said.share(item.text) for item in items]
     if max(shares, default=0.0) < 1:  # a line is short; the passage it was taken from may say more
         shares = [
-            max(share, _share(words, item.passage.text)) for share, item in zip(shares, items, strict=True)
+            max(share, said.share(item.passage.text)) for share, item in zip(shares, items, strict=True)
         ]
     if holding := [number for number, share in enumerate(shares) if share == 1]:
         return named if set(named) & set(holding) else [*named, holding[0]]
-    if inferred:
+    if inferred or is_count_of(question, answer, [items[number] for number in named]):
         return named
-    if _share(words, " ".join(f"{item.text} {item.passage.text}" for item in items)) < _SUPPORTED:
+    if said.share(" ".join(f"{item.text} {item.passage.text}" for item in items)) < _SUPPORTED:
         return []
-    return named or _most(words, items)[:1]
+    return named or _most(said, items)[:1]
+
+
+def _says_number(said: Said, numbers: Collection[int]) -> bool:
+    """Tell whether an answer says one of some numbers, and no other."""
+    keys = [said.quantities.share(frozenset([f"#{number}"])) for number in numbers]
+    return any(part == [True] for part in keys)
 
 
 def is_yes_no(answer: str) -> bool:
@@ -90,16 +98,50 @@ def is_yes_no(answer: str) -> bool:
     return _CLAUSE.split(answer.casefold(), maxsplit=1)[0].strip() in _YES_NO
 
 
-def _most(words: Collection[str], items: Sequence[Item]) -> list[int]:
-    """Return the indexes of lines, those with most of some words first."""
-    shares = [_share(words, item.text) for item in items]
+def _most(said: Said, items: Sequence[Item]) -> list[int]:
+    """Return the indexes of lines, those that say most of something first."""
+    shares = [said.share(item.text) for item in items]
     return sorted(range(len(items)), key=lambda number: -shares[number])
 
 
-def _share(words: Collection[str], text: str) -> float:
-    """Return the share of some words that are in a text."""
-    text_words, folded = words_of(text, every=True), text.casefold()
-    return sum(_is_in(word, text_words, folded) for word in words) / len(words) if words else 0.0
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What an answer says: its words, and its numbers, days and units, which a text may write in another form."""
+
+    words: frozenset[str]
+    quantities: Quantities
+
+    @classmethod
+    def of(cls, text: str) -> Said:
+        """Return what a text says. Where it has neither words of content nor numbers, its other words count, and
+        where it has no words at all, its signs."""
+        numbers = quantities(text)
+        words = words_of(numbers.rest)
+        if not (words or numbers.parts):
+            words = words_of(text, every=True) or frozenset([text.casefold()])
+        return cls(words, numbers)
+
+    def share(self, text: str) -> float:
+        """Return the share of it that a text says."""
+        text_words, folded = words_of(text, every=True), text.casefold()
+        holds = [_is_in(word, text_words, folded) for word in self.words]
+        if self.quantities.parts:
+            holds += self.quantities.share(quantities(text).keys)
+        return sum(holds) / len(holds) if holds else 0.0
+
+
+def is_count_of(question: str, answer: str, lines: Sequence[Item]) -> bool:
+    """Tell whether an answer is the number of the lines that it is based on, or of their passages, each of which has
+    a word of the question."""
+    words = set(map(stem, words_of(question)))
+    counts = {len(lines), len({line.passage.id for line in lines})}
+    said = Said.of(answer)
+    return (
+        asks_for_all(question)
+        and bool(lines)
+        and _says_number(said, counts)
+        and all(words & set(map(stem, words_of(line.text))) for line in lines)
+    )
 
 
 def _is_in(word: str, words: Collection[str], text: str) -> bool:
