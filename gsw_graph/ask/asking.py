@@ -21,6 +21,7 @@ from gsw_graph.ask.conflicts import weighed, with_conflicts
 from gsw_graph.ask.options import MAX_PASSAGES, AskOptions
 from gsw_graph.ask.plan import parse
 from gsw_graph.ask.retrieve.strategies import strategies
+from gsw_graph.ask.retrieve.strategies.auto import AUTO, added_answer, search_fitting
 from gsw_graph.ask.retrieve.variants import parse_variant
 from gsw_graph.ask.strategy import AnswerDraft, Query, Retrieved, Strategy
 from gsw_graph.errors import InputError, ReplyError
@@ -81,16 +82,20 @@ def ask(strategy: Strategy[Any], planned: Planned, context: Context) -> Answer:
             hint="Name one by --llm or GSWGRAPH_LLM, or ask with another strategy",
         )
     retrieved: Retrieved | None = None
-    if context.options.may_reuse:
+    added = _added(strategy, planned.query, context)
+    if added is not None:
+        strategy = replace(strategy, run=search_fitting)  # no model is asked
+    elif context.options.may_reuse:
         from gsw_graph.ask.question_cache import answer_from_cache
 
         retrieved = answer_from_cache(planned.query, context)
     if retrieved is not None:
         passages = retrieved.passages
     else:
-        if context.options.plan is not False and planned.query.plan is None:
+        if added is None and context.options.plan is not False and planned.query.plan is None:
             planned = _plan(strategy, planned, context)
         retrieved, passages = _search(strategy, planned.query, context)
+        retrieved = replace(retrieved, draft=added or retrieved.draft)
         if planned.query.answer:
             retrieved = with_conflicts(context, retrieved)
     draft, note = _answer(strategy, planned.query, retrieved, context)
@@ -124,6 +129,14 @@ def empty_answer(strategy: Strategy[Any], planned: Planned, llm: QuestionModel |
         dollars=spent.dollars,
         models={"embedder": None, "reranker": None, "llm": llm.model if llm else None},
     )
+
+
+def _added(strategy: Strategy[Any], query: Query, context: Context) -> AnswerDraft | None:
+    """Return the answer that a person added to a question, before any other: it wins over an earlier answer and over
+    a language model."""
+    if strategy.name != AUTO.name or query.plan is not None or not query.answer:
+        return None
+    return added_answer(context, query.question)
 
 
 def _search(
@@ -196,7 +209,7 @@ def _answer(
                 query.question,
                 _shown(query.question, retrieved, context),
                 context.llm,
-                confidence=draft.confidence,
+                confidence=draft.confidence if retrieved.beams is not None else None,
                 judged=plan is not None and not plan.steps[-1].retrieve,
                 task=retrieved.reader,
                 must=context.options.must_answer,

@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from gsw_graph.ask.answer.counting import asks_for_all
-from gsw_graph.ask.answer.evidence import Item, flat, listed, quote
+from gsw_graph.ask.answer.evidence import Item, flat, listed
+from gsw_graph.ask.answer.quotes import Said, quote, words_of
 from gsw_graph.ask.strategy import AnswerDraft
 from gsw_graph.model.results import Citation
 from gsw_graph.models.chat.request import (
@@ -20,12 +21,10 @@ from gsw_graph.models.chat.request import (
     estimate_messages,
 )
 from gsw_graph.models.prompts import prompt
-from gsw_graph.text.names import CONNECTORS, FUNCTION_WORDS, LETTERS, normalise
-from gsw_graph.text.quantities import Quantities, quantities
 from gsw_graph.text.words import stem
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Sequence
 
     from gsw_graph.models.chat.request import LanguageModel
 
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
 # share of an answer's words that must occur somewhere, where no line has them all: "Rome and Oslo", two parts
 # of a date in another form
 _SUPPORTED = 0.6
-_STEM = 4  # letters: "American" stands for America, "Malian" for Mali, "Roomassa" for Rooma
 _YES_NO = frozenset(
     """yes no oui non si sí sì sim não nao ja nein nee nej nei jo tak nie
     ano ne evet hayır da nu igen nem kyllä ei ya tidak có không
@@ -41,10 +39,6 @@ _YES_NO = frozenset(
     はい いいえ 是 是的 不是 否 不 예 네 아니요 아니오 हाँ हां नहीं نعم لا כן לא""".split()
 )
 _CLAUSE = re.compile("[,.;:!，。、！]")
-_WORD = re.compile(LETTERS)
-_UNSPACED = re.compile(
-    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]"
-)  # scripts without spaces
 
 
 def supported(
@@ -87,12 +81,6 @@ def supported(
     return named or _most(said, items)[:1]
 
 
-def _says_number(said: Said, numbers: Collection[int]) -> bool:
-    """Tell whether an answer says one of some numbers, and no other."""
-    keys = [said.quantities.share(frozenset([f"#{number}"])) for number in numbers]
-    return any(part == [True] for part in keys)
-
-
 def is_yes_no(answer: str) -> bool:
     """Tell whether an answer is yes or no, whatever follows: "No, he was not", but not "No Doubt"."""
     return _CLAUSE.split(answer.casefold(), maxsplit=1)[0].strip() in _YES_NO
@@ -104,32 +92,6 @@ def _most(said: Said, items: Sequence[Item]) -> list[int]:
     return sorted(range(len(items)), key=lambda number: -shares[number])
 
 
-@dataclass(frozen=True, slots=True)
-class Said:
-    """What an answer says: its words, and its numbers, days and units, which a text may write in another form."""
-
-    words: frozenset[str]
-    quantities: Quantities
-
-    @classmethod
-    def of(cls, text: str) -> Said:
-        """Return what a text says. Where it has neither words of content nor numbers, its other words count, and
-        where it has no words at all, its signs."""
-        numbers = quantities(text)
-        words = words_of(numbers.rest)
-        if not (words or numbers.parts):
-            words = words_of(text, every=True) or frozenset([text.casefold()])
-        return cls(words, numbers)
-
-    def share(self, text: str) -> float:
-        """Return the share of it that a text says."""
-        text_words, folded = words_of(text, every=True), text.casefold()
-        holds = [_is_in(word, text_words, folded) for word in self.words]
-        if self.quantities.parts:
-            holds += self.quantities.share(quantities(text).keys)
-        return sum(holds) / len(holds) if holds else 0.0
-
-
 def is_count_of(question: str, answer: str, lines: Sequence[Item]) -> bool:
     """Tell whether an answer is the number of the lines that it is based on, or of their passages, each of which has
     a word of the question."""
@@ -139,28 +101,9 @@ def is_count_of(question: str, answer: str, lines: Sequence[Item]) -> bool:
     return (
         asks_for_all(question)
         and bool(lines)
-        and _says_number(said, counts)
+        and any(map(said.is_number, counts))
         and all(words & set(map(stem, words_of(line.text))) for line in lines)
     )
-
-
-def _is_in(word: str, words: Collection[str], text: str) -> bool:
-    if word in words or (word in text and (_UNSPACED.search(word) or not _WORD.search(word))):
-        return True
-    return (
-        word.isalpha()
-        and len(word) >= _STEM
-        and any(
-            len(other_word) >= _STEM and (other_word.startswith(word) or word.startswith(other_word))
-            for other_word in words
-        )
-    )
-
-
-def words_of(text: str, *, every: bool = False) -> frozenset[str]:
-    """Return the words of a text, each in the normal form of names; function words only with `every`."""
-    words = frozenset(filter(None, map(normalise, _WORD.findall(text))))
-    return words if every else words - FUNCTION_WORDS - CONNECTORS
 
 
 NOTHING_FOUND = "nothing was found for the question"
@@ -308,7 +251,7 @@ def from_items(
 def cited(item: Item, question: str, answer: str) -> Citation:
     """Return the citation of a line: its passage, with the sentence that contains the pair or the answer."""
     passage = item.passage
-    text = quote(passage.text, item.question or question, item.answer or answer)
+    text = quote(passage.text, item.question or question, item.answer or answer, passage.title)
     return Citation(passage.id, passage.document, passage.title, passage.source, text, passage.section)
 
 
