@@ -12,10 +12,11 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import copy_context
-from typing import TypeVar, cast
+from typing import Generic, TypeVar, cast
 
 from gsw_graph.errors import EndedError
 
+K = TypeVar("K")
 T = TypeVar("T")
 R = TypeVar("R")
 _POLL_SECONDS = 0.2
@@ -188,6 +189,41 @@ def acquired(lock: threading.Lock | threading.RLock, check: Check = never_cancel
         yield
     finally:
         lock.release()
+
+
+class _Slot(Generic[R]):
+    """The place of one result: `results` is empty until it is there."""
+
+    def __init__(self) -> None:
+        self.lock, self.results = threading.Lock(), list[R]()
+
+
+class Once(Generic[K, R]):
+    """Keeps the last results of a slow function, by key. One thread computes a result; others that want the same
+    wait for it, and others that want another compute theirs beside it."""
+
+    def __init__(self, most: int) -> None:
+        self._most, self._lock = most, threading.Lock()
+        self._slots: dict[K, _Slot[R]] = {}
+
+    def get(self, key: K, compute: Callable[[], R], check: Check = never_cancelled) -> R:
+        """Return the result of a key, computed if it is not there. What `compute` raises is raised, and the next
+        thread computes again.
+
+        Args:
+            key: Of the result.
+            compute: Computes it.
+            check: Called again and again while another thread computes it.
+        """
+        with self._lock:
+            slot = self._slots.pop(key, None) or _Slot()
+            self._slots[key] = slot  # the one that was used last is at the end
+            for oldest in list(self._slots)[: -self._most]:
+                del self._slots[oldest]
+        with acquired(slot.lock, check):
+            if not slot.results:
+                slot.results.append(compute())
+            return slot.results[0]
 
 
 class FairLock:

@@ -350,7 +350,7 @@ class Memory:
                 return answer
             # An answer with citations may be used again; no model is loaded for that alone.
             again = answer.answer is not None and answer.citations and "embedder" in context.used
-            again = again and not ask_options.has_scope
+            again = again and ask_options.sees_all
             vector = context.vector(question).tolist() if again else None
             return replace(answer, id=questions.keep(self._connection, answer, vector))
 

@@ -11,7 +11,7 @@ from chain_fakes import Find, grown, plan, scored
 from gsw_graph.ask.answer import chains as module
 from gsw_graph.ask.answer.chains import confidence as chance
 from gsw_graph.ask.answer.chains import from_chains, shown
-from gsw_graph.ask.answer.evidence import quote
+from gsw_graph.ask.answer.quotes import quote
 from gsw_graph.ask.plan import Plan
 from gsw_graph.ask.retrieve.qa_chains import ScoredPair, plan_from
 from gsw_graph.ask.retrieve.strategies import STRATEGIES

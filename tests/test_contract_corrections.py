@@ -186,6 +186,31 @@ def test_an_added_answer_is_given_and_changes_no_strategy(memory: Memory, tmp_pa
     assert memory.ask("Who paid for the launch band?", keep=False).answer is None
 
 
+@pytest.mark.parametrize("question", ["Who paid for the launch band?", "Who paid for the launch band"])
+def test_an_added_answer_answers_however_the_question_is_written(memory: Memory, tmp_path: Path, question: str) -> None:
+    records = [{"id": f"band{n}", "title": "Launch band", "text": f"Who paid for the launch band of boat {n} is in book {n}."} for n in range(12)]
+    (tmp_path / "bands.jsonl").write_text("\n".join(map(json.dumps, records)), encoding="utf-8")
+    memory.load(tmp_path / "bands.jsonl")
+    made = memory.correct("add", question, "Hamish MacCorrigan", by="Ada")
+    ways = ("Who paid for the launch band?", "who paid for the launch band", "  WHO paid  for the launch band ??", "Who paid for the launch band？", "Who paid for the launch band.")
+    for asked in ways:
+        for k in (1, 5):
+            answer = memory.ask(asked, k=k, keep=False)
+            assert (answer.answer, answer.answer_source, len(answer.passages)) == ("Hamish MacCorrigan", "added", k), asked
+            assert [citation.source for citation in answer.citations] == [made.target]
+    for asked in ("Who paid for the launch", "Who paid for the launch band of boat 3?", "Who paid for the launch-band money?"):
+        assert memory.ask(asked, keep=False).answer is None, asked
+    passage = memory.ask(question, keep=False).citations[0].passage
+    for how in ({"excluded": passage}, {"outside": made.target}, {"answer": False}, {"strategy": "linked"}):
+        assert memory.ask(question, keep=False, **how).answer_source != "added", how  # type: ignore[arg-type]
+    memory.confirm(memory.ask(question).id)
+    later = memory.correct("add", question, "Ida Holm", by="Ada")
+    assert memory.ask(question, keep=False).answer == "Ida Holm", "what was added last, and not what was confirmed before"
+    memory.undo_correction(later.id)
+    memory.undo_correction(made.id)
+    assert memory.ask(question, keep=False).answer is None
+
+
 def test_a_document_that_calls_itself_a_correction_answers_nothing(memory: Memory, tmp_path: Path) -> None:
     record = {"id": "correction:x", "title": "t", "text": "Who pays? Mallory Smith"}
     (tmp_path / "notes.jsonl").write_text(json.dumps(record), encoding="utf-8")

@@ -89,6 +89,23 @@ def test_what_somebody_wants_otherwise_is_not_answered_from_the_cache(sample: Me
     assert sample.ask(AGAIN, keep=False).cached is not None
 
 
+def test_a_question_that_may_not_see_everything_neither_uses_nor_feeds_the_cache(sample: Memory, tmp_path: Path) -> None:
+    old = first(sample)
+    sample.confirm(str(old.id))
+    hidden = old.citations[0]
+    other = next(row for row in samples.RECORDS if row["id"] != hidden.source)
+    for how in ({"excluded": hidden.passage}, {"excluded": [hidden.passage]}, {"outside": hidden.source}, {"inside": other["id"]}, {"where": f'source != "{hidden.source}"'}):
+        new = sample.ask(AGAIN, keep=False, **how)  # type: ignore[arg-type]
+        assert new.cached is None, how
+        assert hidden.passage not in {passage.id for passage in (*new.passages,)} | {one.passage for one in new.citations}, how
+    new = sample.ask(AGAIN, shown=[one.passage for one in old.citations], k=2, keep=False)
+    assert new.cached is None
+    assert new.passages and not {one.id for one in new.passages} & {one.passage for one in old.citations}, "who has seen what it cites wants others"
+    kept = sample.ask(samples.QUESTION, plan=samples.PLAN, excluded=["an id of no passage"])
+    assert kept.answer == ANSWER
+    assert rows(sample, "MATCH (q:Question {id: $id}) RETURN q.embedding IS NULL AS hidden", id=kept.id) == [(True,)], "others may see more"
+
+
 @pytest.mark.parametrize("change", ["forgotten", "replaced", "text", "hidden"])
 def test_an_answer_whose_documents_changed_or_went_is_not_used(sample: Memory, tmp_path: Path, change: str) -> None:
     old = first(sample)

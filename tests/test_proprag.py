@@ -42,8 +42,8 @@ NEAR = [("p0", 0.7), ("p2", 0.5), ("p1", 0.2), ("p3", 0.0), ("p4", 0.0)]
 NEAREST_FACTS = [("f0", 0.78), ("f3", 0.62), ("f2", 0.08)]
 
 
-def vectors_of(ids: list[str]) -> np.ndarray:
-    return np.array([unit(**{id_: 1.0}) for id_ in ids]).reshape(-1, 6)
+def vectors_of(ids: list[str]) -> dict[str, np.ndarray]:
+    return {id_: unit(**{id_: 1.0}) for id_ in ids}
 
 
 def ask(made: PropositionGraph, recipe: PropositionRecipe, k: int = 5, near=NEAR, facts=NEAREST_FACTS, encode=None):  # type: ignore[no-untyped-def]

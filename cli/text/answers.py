@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gsw_graph.cli.text.output import calls, console, counted, duration, moment, money
-from gsw_graph.explore.notebook import answer_line, compares, conflict_lines, sure
+from gsw_graph.explore.notebook import answer_line, compares, conflict_lines
 from gsw_graph.text.safe_text import cut, one_line, short_source
 
 if TYPE_CHECKING:
@@ -94,10 +94,7 @@ def print_answer(
         _print_walk(trace, trace.walked, answer.passages)
     has_model = answer.models.get("llm") is not None
     if not (answer.abstained or answer.answer is not None or has_model or answer.chains):
-        doubt = ""
-        if answer.confidence is not None:
-            doubt = f"Confidence that they hold the answer: {sure(answer.confidence)}. "
-        click.echo(f"\n{doubt}{NOT_ANSWERS}")
+        click.echo(f"\n{NOT_ANSWERS}")
     strategy = one_line(answer.strategy) + (f", as {one_line(answer.why)}" if answer.why else "")
     if answer.why and not timings and (trace is not None or wanted != "auto"):
         click.echo(f"\nStrategy: {strategy}")

@@ -18,9 +18,10 @@ from gsw_graph.ask.answer.evidence import (
     passages,
 )
 from gsw_graph.ask.conflicts import weighed, with_conflicts
-from gsw_graph.ask.options import AskOptions
+from gsw_graph.ask.options import MAX_PASSAGES, AskOptions
 from gsw_graph.ask.plan import parse
 from gsw_graph.ask.retrieve.strategies import strategies
+from gsw_graph.ask.retrieve.strategies.auto import AUTO, added_answer, search_fitting
 from gsw_graph.ask.retrieve.variants import parse_variant
 from gsw_graph.ask.strategy import AnswerDraft, Query, Retrieved, Strategy
 from gsw_graph.errors import InputError, ReplyError
@@ -28,8 +29,11 @@ from gsw_graph.model.results import Answer, Trace
 from gsw_graph.models.chat.chat import Spent
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from gsw_graph.ask.answer.evidence import Item, Show
     from gsw_graph.ask.retrieve.context import Context
+    from gsw_graph.model.results import RankedPassage
     from gsw_graph.models.chat.chat import QuestionModel
 
 
@@ -78,21 +82,27 @@ def ask(strategy: Strategy[Any], planned: Planned, context: Context) -> Answer:
             hint="Name one by --llm or GSWGRAPH_LLM, or ask with another strategy",
         )
     retrieved: Retrieved | None = None
-    if context.options.may_reuse:
+    added = _added(strategy, planned.query, context)
+    if added is not None:
+        strategy = replace(strategy, run=search_fitting)  # no model is asked
+    elif context.options.may_reuse:
         from gsw_graph.ask.question_cache import answer_from_cache
 
         retrieved = answer_from_cache(planned.query, context)
-    if retrieved is None:
-        if context.options.plan is not False and planned.query.plan is None:
+    if retrieved is not None:
+        passages = retrieved.passages
+    else:
+        if added is None and context.options.plan is not False and planned.query.plan is None:
             planned = _plan(strategy, planned, context)
-        read = context.llm is not None and planned.query.answer
-        retrieved = strategy(context, replace(planned.query, below=BELOW) if read else planned.query)
+        retrieved, passages = _search(strategy, planned.query, context)
+        retrieved = replace(retrieved, draft=added or retrieved.draft)
         if planned.query.answer:
             retrieved = with_conflicts(context, retrieved)
     draft, note = _answer(strategy, planned.query, retrieved, context)
     draft = weighed(replace(draft, missing=_missing(retrieved, draft, context)), retrieved.conflicts)
     seconds = {**context.seconds, "total": perf_counter() - start}
     answer = _report(strategy, planned, retrieved, draft, context, note, seconds)
+    answer = replace(answer, passages=passages)
     return answer if context.options.trace else replace(answer, trace=None)
 
 
@@ -119,6 +129,46 @@ def empty_answer(strategy: Strategy[Any], planned: Planned, llm: QuestionModel |
         dollars=spent.dollars,
         models={"embedder": None, "reranker": None, "llm": llm.model if llm else None},
     )
+
+
+def _added(strategy: Strategy[Any], query: Query, context: Context) -> AnswerDraft | None:
+    """Return the answer that a person added to a question, before any other: it wins over an earlier answer and over
+    a language model."""
+    if strategy.name != AUTO.name or query.plan is not None or not query.answer:
+        return None
+    return added_answer(context, query.question)
+
+
+def _search(
+    strategy: Strategy[Any], query: Query, context: Context
+) -> tuple[Retrieved, list[RankedPassage]]:
+    """Search, and return what was found with the passages to return: `query.k` that were not shown before, as long
+    as there are any. The answer comes from the same passages, whatever was shown."""
+    shown_ids = set(context.options.shown)
+    below = BELOW if context.llm is not None and query.answer else 0
+    if not shown_ids:
+        retrieved = strategy(context, replace(query, below=below))
+        return retrieved, retrieved.passages
+    wide = min(query.k + len(shown_ids), MAX_PASSAGES)
+    retrieved = strategy(context, replace(query, k=wide, below=below))
+    found = retrieved.passages
+    new = [passage for passage in found if passage.id not in shown_ids]
+    if len(new) < query.k and "embedder" in context.used:  # the strategy looks no further; vectors do
+        new += _nearest(context, query, found)
+    retrieved = replace(
+        retrieved, passages=found[: query.k], below=[*found[query.k :], *retrieved.below][:below]
+    )
+    return retrieved, new[: query.k]
+
+
+def _nearest(context: Context, query: Query, found: Sequence[RankedPassage]) -> list[RankedPassage]:
+    """Return passages nearest to a question that were neither found nor shown, with scores below the others."""
+    known = {*context.options.shown, *(passage.id for passage in found)}
+    lowest = min((passage.score for passage in found), default=1.0)
+    vector = context.vector(query.question).tolist()
+    with context.clock("database"):
+        nearest = context.reader.dense(vector, min(query.k + len(known), MAX_PASSAGES))
+    return [replace(item, score=min(item.score, lowest)) for item in nearest if item.id not in known]
 
 
 def _plan(strategy: Strategy[Any], planned: Planned, context: Context) -> Planned:
@@ -159,7 +209,7 @@ def _answer(
                 query.question,
                 _shown(query.question, retrieved, context),
                 context.llm,
-                confidence=draft.confidence,
+                confidence=draft.confidence if retrieved.beams is not None else None,
                 judged=plan is not None and not plan.steps[-1].retrieve,
                 task=retrieved.reader,
                 must=context.options.must_answer,
@@ -220,7 +270,7 @@ def _report(
         confidence=draft.confidence,
         missing=draft.missing,
         citations=draft.citations,
-        passages=[passage for passage in retrieved.passages if passage.id not in context.options.shown],
+        passages=retrieved.passages,
         chains=shown(retrieved),
         plan=plan.to_list() if plan else None,
         plan_source=planned.source or ("llm" if retrieved.plan else None),

@@ -8,7 +8,7 @@ from collections import defaultdict
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from gsw_graph.ask.answer.evidence import quote
+from gsw_graph.ask.answer.quotes import quote
 from gsw_graph.model.results import Claim, Conflict
 from gsw_graph.text.dates import find_dates
 from gsw_graph.text.names import normalise

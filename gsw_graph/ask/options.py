@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,10 +37,9 @@ class ScopeOptions:
     where: tuple[str, ...] = option((), 'Conditions on metadata: author = "Grau", year >= 1901.')
 
     def __post_init__(self) -> None:
-        for name in ("inside", "outside", "where"):
-            # a text would be read as its letters, without an error
-            if isinstance(getattr(self, name), str):
-                object.__setattr__(self, name, (getattr(self, name),))
+        for field in fields(self):
+            if field.default == ():
+                object.__setattr__(self, field.name, _texts(field.name, getattr(self, field.name)))
 
     @property
     def has_scope(self) -> bool:
@@ -103,10 +103,29 @@ class AskOptions(ScopeOptions):
         return self.plan is not None and self.plan is not False
 
     @property
+    def sees_all(self) -> bool:
+        """Tell whether an answer may come from every passage of the memory. Only such an answer is kept for
+        other questions."""
+        return not (self.has_scope or self.excluded)
+
+    @property
     def may_reuse(self) -> bool:
-        """Tell whether an earlier answer may be returned: only with the usual options."""
-        usual = self.strategy == "auto" and self.plan is None and not self.has_scope
+        """Tell whether an earlier answer may be returned: only with the usual options. Who has seen passages
+        wants others, and an earlier answer brings the passages that it cites alone."""
+        usual = self.strategy == "auto" and self.plan is None and self.sees_all and not self.shown
         return self.question_cache and usual and self.answer
+
+
+def _texts(name: str, value: Any) -> tuple[str, ...]:
+    """Return texts as a tuple, and one text as a tuple of itself: else it would be read as its letters.
+
+    Raises:
+        InputError: The value is no text, and no list of texts.
+    """
+    texts = (value,) if isinstance(value, str) else tuple(value) if isinstance(value, Iterable) else (value,)
+    if not all(isinstance(text, str) for text in texts):
+        raise InputError(f"{name} is {value!r}", hint="Give a text, or a list of texts")
+    return texts
 
 
 def limit_reader(

@@ -119,7 +119,10 @@ def name(reader: Reader, name: str, *, limit: int = 20) -> FollowedName:
     passages; at most `limit` of each. Raises InputError where there is no such name, with similar ones."""
     id_ = normalise(name)
     check_concepts(reader, [id_])
-    entity = reader.rows("read/name_found", id=id_, limit=_checked_limit(limit))[0]
+    found = reader.rows("read/name_found", id=id_, limit=_checked_limit(limit))
+    if not found:
+        raise InputError("the name was removed meanwhile", where=name)
+    entity = found[0]
     rows = reader.rows("read/name_places", id=id_, limit=limit)
     roles: dict[str, list[str]] = {}
     for role in sorted(entity["roles"], key=lambda role: str(role["role"])):

@@ -51,7 +51,8 @@ def html_table(table: Table) -> str:
 def answer_line(answer: Answer) -> str:
     """Write the answer with its confidence, or why there is none, in one line."""
     if answer.answer is not None:
-        notes = [] if answer.confidence is None else [f"confidence {sure(answer.confidence)}"]
+        confidence = chain_confidence(answer)
+        notes = [] if confidence is None else [f"confidence {sure(confidence)}"]
         notes += ["inferred"] if answer.inferred else []
         source = (
             f"from the model {answer.models.get('llm')}"
@@ -63,9 +64,7 @@ def answer_line(answer: Answer) -> str:
         return f"Not in memory: {why_not(answer)}."
     if compares(answer):
         return "No answer: the last step of the plan compares, and that takes a language model."
-    confidence = answer.confidence
-    doubt = "" if confidence is None else f"; confidence that they hold it: {sure(confidence)}"
-    return f"No answer; {counted(len(answer.passages), 'passage')} found{doubt}."
+    return f"No answer; {counted(len(answer.passages), 'passage')} found."
 
 
 def conflict_lines(answer: Answer) -> list[str]:
@@ -85,7 +84,9 @@ def why_not(answer: Answer) -> str:
     """Explain why a search of the memory found no answer."""
     if answer.missing:
         return one_line(answer.missing).rstrip(".")
-    doubted = f"nothing answers the question well enough (confidence {sure(answer.confidence)})"
+    confidence = chain_confidence(answer)
+    doubted = "nothing answers the question well enough"
+    doubted += "" if confidence is None else f" (confidence {sure(confidence)})"
     if answer.passages and answer.confidence is not None and not answer.plan:
         return doubted
     if not answer.chains:
@@ -103,6 +104,12 @@ def why_not(answer: Answer) -> str:
 def compares(answer: Answer) -> bool:
     """Tell whether there is no answer because the last step of the plan only compares."""
     return answer.answer is None and answer.plan is not None and answer.plan[-1].get("retrieve") is False
+
+
+def chain_confidence(answer: Answer) -> float | None:
+    """Return the confidence that people see. That of a search without chains tells little over some documents
+    (docs/linked.md), so only `--strict` and the JSON have it."""
+    return answer.confidence if answer.chains else None
 
 
 def sure(confidence: float | None) -> str:

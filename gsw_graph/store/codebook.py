@@ -144,13 +144,16 @@ def around(
     """Return the runs that may answer a question, in one round trip; see the statement for the parameters."""
     parameters = {"embeddings": list(embeddings), "keys": list(keys), "cited": list(cited)}
     limits = {"near": near, "common": common, "most": most}
-    row = reader.near(
+    rows = reader.near(
         "read/runs",
         near,
-        lambda rows: len({StoredEdge(*edge).statement for edge in rows[0]["edges"]}),
+        lambda rows: len({StoredEdge(*edge).statement for row in rows for edge in row["edges"]}),
         **parameters,
         **limits,
-    )[0]
+    )
+    if not rows:  # the memory was removed meanwhile
+        return RunsAround(True, [], [], {})
+    row = rows[0]
     return RunsAround(
         bool(row["complete"]),
         [StoredEdge(*edge) for edge in row["edges"]],

@@ -116,11 +116,13 @@ class Reader:
         """
         version, self._total = self.size()
         key = version, repr(conditions)
-        if key not in scopes:
+        scope = scopes.get(key)
+        if scope is None:
+            scope = dict.fromkeys(self.rows("read/scope", **conditions)[0]["ids"], True)
             if len(scopes) >= _SCOPES:
-                scopes.clear()
-            scopes[key] = dict.fromkeys(self.rows("read/scope", **conditions)[0]["ids"], True)
-        self.scope = scopes[key]
+                scopes.clear()  # another thread may clear them at any moment, so nothing is read from them again
+            scopes[key] = scope
+        self.scope = scope
 
     def sees(self, passage: str) -> bool:
         """Tell whether a question may be answered from a passage."""
@@ -216,8 +218,8 @@ class Reader:
 
     def size(self) -> tuple[int, int]:
         """Return the memory's version stamp and its number of passages."""
-        row = self.rows("read/passage_total")[0]
-        return row["version"], row["passages"]
+        rows = self.rows("read/passage_total")
+        return (rows[0]["version"], rows[0]["passages"]) if rows else (0, 0)  # it was removed meanwhile
 
     def dense(self, embedding: Sequence[float], k: int, *, once: bool = False) -> list[RankedPassage]:
         """Return the `k` passages nearest to a vector, scored by cosine in [-1, 1]. `once`: one round trip,
@@ -268,10 +270,11 @@ class Reader:
             [part for part in parts if part[0] not in self.excluded],
         )
 
-    def proposition_vectors(self, ids: Sequence[str]) -> NDArray[np.float32]:
-        """Return vectors of propositions, of length 1, in the order of their ids."""
-        rows = {row["id"]: row["vector"] for row in self.rows("read/proposition_vectors", ids=list(ids))}
-        return unpack_vectors([rows[id_] for id_ in ids])
+    def proposition_vectors(self, ids: Sequence[str]) -> dict[str, NDArray[np.float32]]:
+        """Return vectors of propositions, of length 1, by id; none of a proposition that is gone meanwhile."""
+        rows = self.rows("read/proposition_vectors", ids=list(ids))
+        vectors = unpack_vectors([row["vector"] for row in rows])
+        return {row["id"]: vector for row, vector in zip(rows, vectors, strict=True)}
 
     def neighbourhood(
         self,
@@ -366,7 +369,8 @@ class Reader:
     def proposition_graph(self) -> Iterator[tuple[str, list[str], list[list[str]]]]:
         """Return rows of a passage, its propositions and the concepts that each mentions, streamed."""
         for row in self.stream("read/proposition_graph"):
-            yield row["id"], row["ids"], row["mentions"]
+            if row["id"] not in self.excluded:
+                yield row["id"], row["ids"], row["mentions"]
 
 
 def _with_cosines(row: Row) -> list[tuple[str, float]]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 from math import exp, log, log10
 from typing import TYPE_CHECKING
 
-from gsw_graph.ask.answer.evidence import quote
+from gsw_graph.ask.answer.quotes import quote
 from gsw_graph.ask.strategy import AnswerDraft
 from gsw_graph.model.results import QA, Chain, Citation, Hop
 from gsw_graph.text.words import content_words, family, stem, term_coverage
@@ -59,12 +59,15 @@ def from_chains(
         return AnswerDraft(abstained=not retrieved.passages, confidence=retrieved.confidence)
     beams, best = retrieved.beams, retrieved.beams.best()
     complete = len(best) == (len(beams.plan.sinks) if beams.planned else 1)
+    hops = [hop for chain in best for hop in chain.hops]
+    # The document of the last pair may be replaced meanwhile: an answer without its citation proves nothing.
+    complete = complete and all(chain.hops[-1].pair.passage in retrieved.cited for chain in best)
     confidences = [confidence([hop.score for hop in chain.hops], chain.score, scale) for chain in best]
     least = min(confidences) if complete else 0.0
     if complete and not beams.planned:
         least *= coverage(question, best[0]) ** 2
     abstained = least < REFUSED_BELOW
-    hops = [hop for chain in best for hop in chain.hops if hop.pair.passage in retrieved.cited]
+    hops = [hop for hop in hops if hop.pair.passage in retrieved.cited]
     citations = [] if abstained else list(dict.fromkeys(_cited(hop, retrieved) for hop in hops))
     if not answer or abstained or not beams.plan.steps[-1].retrieve:
         return AnswerDraft(None, "none", abstained, least, citations)
@@ -118,6 +121,6 @@ def _cited(hop: Link, retrieved: Retrieved) -> Citation:
         passage.document,
         passage.title,
         passage.source,
-        quote(passage.text, hop.pair.question, hop.answer),
+        quote(passage.text, hop.pair.question, hop.answer, passage.title),
         passage.section,
     )

@@ -18,7 +18,7 @@ from gsw_graph.models.chat.request import estimate
 from gsw_graph.models.prompts import break_control_tokens, fence
 from gsw_graph.store.facts import of_passages
 from gsw_graph.text.names import normalise
-from gsw_graph.text.words import content_words, idf, sentences, term_coverage, words, written_sentences
+from gsw_graph.text.words import content_words, idf, sentences, term_coverage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -177,22 +177,6 @@ def word_shares(question: str, texts: Sequence[str]) -> NDArray[np.float64]:
     question_words = content_words(question) & frozenset().union(*text_words)
     weights = idf(question_words, text_words)
     return np.array([term_coverage(question_words, text, idf=weights) for text in text_words])
-
-
-def quote(text: str, question: str, answer: str) -> str:
-    """Return the sentence of a text that contains the answer and shares most words with the question; where
-    none contains it, the one that shares most words."""
-    candidates = [sentence for part in written_sentences(text) if (sentence := part.strip())]
-    pair_words = set(words(f"{question} {answer}"))
-    answer_pattern = re.compile(rf"(?<!\w){re.escape(answer.casefold())}(?!\w)")
-    return max(
-        candidates,
-        key=lambda sentence: (
-            bool(answer_pattern.search(sentence.casefold())),
-            len(pair_words.intersection(words(sentence))),
-        ),
-        default=text,
-    )
 
 
 Show: TypeAlias = "Callable[[Sequence[str], Retrieved], list[Item]]"

@@ -9,7 +9,9 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from gsw_graph.ask.answer.evidence import Item, flat, listed, quote
+from gsw_graph.ask.answer.counting import asks_for_all
+from gsw_graph.ask.answer.evidence import Item, flat, listed
+from gsw_graph.ask.answer.quotes import Said, quote, words_of
 from gsw_graph.ask.strategy import AnswerDraft
 from gsw_graph.model.results import Citation
 from gsw_graph.models.chat.request import (
@@ -19,10 +21,10 @@ from gsw_graph.models.chat.request import (
     estimate_messages,
 )
 from gsw_graph.models.prompts import prompt
-from gsw_graph.text.names import CONNECTORS, FUNCTION_WORDS, LETTERS, normalise
+from gsw_graph.text.words import stem
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Sequence
 
     from gsw_graph.models.chat.request import LanguageModel
 
@@ -30,7 +32,6 @@ if TYPE_CHECKING:
 # share of an answer's words that must occur somewhere, where no line has them all: "Rome and Oslo", two parts
 # of a date in another form
 _SUPPORTED = 0.6
-_STEM = 4  # letters: "American" stands for America, "Malian" for Mali, "Roomassa" for Rooma
 _YES_NO = frozenset(
     """yes no oui non si sí sì sim não nao ja nein nee nej nei jo tak nie
     ano ne evet hayır da nu igen nem kyllä ei ya tidak có không
@@ -38,10 +39,6 @@ _YES_NO = frozenset(
     はい いいえ 是 是的 不是 否 不 예 네 아니요 아니오 हाँ हां नहीं نعم لا כן לא""".split()
 )
 _CLAUSE = re.compile("[,.;:!，。、！]")
-_WORD = re.compile(LETTERS)
-_UNSPACED = re.compile(
-    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]"
-)  # scripts without spaces
 
 
 def supported(
@@ -66,23 +63,22 @@ def supported(
         inferred: The model says that the answer follows from the lines that it named; only these support it.
     """
     named = list(dict.fromkeys(number for number in named if 0 <= number < len(items)))
-    # "Three" is a function word, "!!!" is none at all.
-    words = words_of(answer) or words_of(answer, every=True) or frozenset([answer.casefold()])
+    said = Said.of(answer)
     yes_no = is_yes_no(answer)
-    if judged or yes_no or words <= words_of(question):
-        return named or _most(words_of(question) if yes_no else words, items)[:1]
-    shares = [_share(words, item.text) for item in items]
+    if judged or yes_no or said.share(question) == 1:
+        return named or _most(Said.of(question) if yes_no else said, items)[:1]
+    shares = [said.share(item.text) for item in items]
     if max(shares, default=0.0) < 1:  # a line is short; the passage it was taken from may say more
         shares = [
-            max(share, _share(words, item.passage.text)) for share, item in zip(shares, items, strict=True)
+            max(share, said.share(item.passage.text)) for share, item in zip(shares, items, strict=True)
         ]
     if holding := [number for number, share in enumerate(shares) if share == 1]:
         return named if set(named) & set(holding) else [*named, holding[0]]
-    if inferred:
+    if inferred or is_count_of(question, answer, [items[number] for number in named]):
         return named
-    if _share(words, " ".join(f"{item.text} {item.passage.text}" for item in items)) < _SUPPORTED:
+    if said.share(" ".join(f"{item.text} {item.passage.text}" for item in items)) < _SUPPORTED:
         return []
-    return named or _most(words, items)[:1]
+    return named or _most(said, items)[:1]
 
 
 def is_yes_no(answer: str) -> bool:
@@ -90,35 +86,24 @@ def is_yes_no(answer: str) -> bool:
     return _CLAUSE.split(answer.casefold(), maxsplit=1)[0].strip() in _YES_NO
 
 
-def _most(words: Collection[str], items: Sequence[Item]) -> list[int]:
-    """Return the indexes of lines, those with most of some words first."""
-    shares = [_share(words, item.text) for item in items]
+def _most(said: Said, items: Sequence[Item]) -> list[int]:
+    """Return the indexes of lines, those that say most of something first."""
+    shares = [said.share(item.text) for item in items]
     return sorted(range(len(items)), key=lambda number: -shares[number])
 
 
-def _share(words: Collection[str], text: str) -> float:
-    """Return the share of some words that are in a text."""
-    text_words, folded = words_of(text, every=True), text.casefold()
-    return sum(_is_in(word, text_words, folded) for word in words) / len(words) if words else 0.0
-
-
-def _is_in(word: str, words: Collection[str], text: str) -> bool:
-    if word in words or (word in text and (_UNSPACED.search(word) or not _WORD.search(word))):
-        return True
+def is_count_of(question: str, answer: str, lines: Sequence[Item]) -> bool:
+    """Tell whether an answer is the number of the lines that it is based on, or of their passages, each of which has
+    a word of the question."""
+    words = set(map(stem, words_of(question)))
+    counts = {len(lines), len({line.passage.id for line in lines})}
+    said = Said.of(answer)
     return (
-        word.isalpha()
-        and len(word) >= _STEM
-        and any(
-            len(other_word) >= _STEM and (other_word.startswith(word) or word.startswith(other_word))
-            for other_word in words
-        )
+        asks_for_all(question)
+        and bool(lines)
+        and any(map(said.is_number, counts))
+        and all(words & set(map(stem, words_of(line.text))) for line in lines)
     )
-
-
-def words_of(text: str, *, every: bool = False) -> frozenset[str]:
-    """Return the words of a text, each in the normal form of names; function words only with `every`."""
-    words = frozenset(filter(None, map(normalise, _WORD.findall(text))))
-    return words if every else words - FUNCTION_WORDS - CONNECTORS
 
 
 NOTHING_FOUND = "nothing was found for the question"
@@ -266,7 +251,7 @@ def from_items(
 def cited(item: Item, question: str, answer: str) -> Citation:
     """Return the citation of a line: its passage, with the sentence that contains the pair or the answer."""
     passage = item.passage
-    text = quote(passage.text, item.question or question, item.answer or answer)
+    text = quote(passage.text, item.question or question, item.answer or answer, passage.title)
     return Citation(passage.id, passage.document, passage.title, passage.source, text, passage.section)
 
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 PassagePropositions = tuple[str, Sequence[str], Sequence[Sequence[str]]]
 """A passage, its propositions, and the concepts that each mentions."""
 Encode = Callable[[Sequence[str]], "NDArray[np.float32]"]
+VectorsOf = Callable[[list[str]], "Mapping[str, NDArray[np.float32]]"]
 EncodePaths = Callable[[Sequence[Sequence[str]]], "NDArray[np.float32]"]
 
 CHANCE = 1e-4  # share of random pairs of names above the threshold of similarity; .80 for all-MiniLM-L6-v2
@@ -237,7 +238,7 @@ def rank_passages(
     k: int,
     recipe: PropositionRecipe,
     *,
-    vectors_of: Callable[[list[str]], NDArray[np.float32]],
+    vectors_of: VectorsOf,
     encode: EncodePaths | None = None,
 ) -> PropositionResult:
     """Rank passages for a question by PropRAG.
@@ -249,7 +250,8 @@ def rank_passages(
         facts: Its nearest propositions.
         k: Passages wanted.
         recipe: Constants.
-        vectors_of: Gives vectors of propositions, of length 1.
+        vectors_of: Gives vectors of propositions by id, of length 1. A proposition without a vector, since its
+            document was replaced meanwhile, takes no part in the search.
         encode: Gives vectors of paths, each the ids of its propositions, for a recipe that has `exact` ones.
     """
     size = len(graph.passages)
@@ -315,18 +317,22 @@ def _search(
     focus: NDArray[np.intp],
     concepts: NDArray[np.intp],
     recipe: PropositionRecipe,
-    vectors_of: Callable[[list[str]], NDArray[np.float32]],
+    vectors_of: VectorsOf,
     encode: EncodePaths | None,
 ) -> tuple[list[Path], list[Path]]:
     """Return the best single propositions of some passages and the best paths over them. Two may follow each
     other by these concepts alone."""
-    candidates = np.flatnonzero(np.isin(graph.home, focus))
+    numbers = np.flatnonzero(np.isin(graph.home, focus)).tolist()
+    vectors = vectors_of([graph.propositions[n] for n in numbers])
+    candidates = np.array([n for n in numbers if graph.propositions[n] in vectors], dtype=np.intp)
+    if not len(candidates):
+        return [], []
     mentioned = graph.mentions[candidates][:, concepts]
     near = mentioned @ graph.similar[concepts][:, concepts]
     linked = ((mentioned @ mentioned.T) + (near @ mentioned.T)).toarray() > 0
     ids = [graph.propositions[n] for n in candidates]
     first, paths = beam_search(
-        vectors_of(ids),
+        np.stack([vectors[id_] for id_ in ids]),
         vector,
         linked,
         width=recipe.width,

@@ -523,6 +523,8 @@ def with_one_pair(context: Context, query: Query, retrieved: Retrieved, sure: fl
         return retrieved
     with context.clock("database"):
         cited = context.reader.passages([ends[0].hops[-1].pair.passage], [ends[0].score])
+    if not cited:  # its document was replaced meanwhile
+        return retrieved
     hop = replace(retrieved, beams=beams, cited={passage.id: passage for passage in cited})
     draft = from_chains(query.question, hop, context.confidence(RICR), answer=True)
     is_sure = (draft.confidence or 0.0) >= sure and draft.answer is not None

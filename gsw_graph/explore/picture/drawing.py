@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from gsw_graph.ask.answer.evidence import quote
+from gsw_graph.ask.answer.quotes import quote
 from gsw_graph.cypher import base_name
 from gsw_graph.errors import InputError
 from gsw_graph.explore.notebook import answer_line
@@ -258,7 +258,7 @@ def _supporting(picture: Picture, passage: str, question: str, answer: str = "")
     if source is None:
         return {passage: []}
     quotes = [text for text in source.quotes if answer and answer.casefold() in text.casefold()]
-    return {passage: quotes[:1] or [quote(source.text, question, answer)]}
+    return {passage: quotes[:1] or [quote(source.text, question, answer, source.title)]}
 
 
 def _add_passages(

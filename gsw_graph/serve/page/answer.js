@@ -22,7 +22,7 @@ function summary(answer) {
     answer.why ? `${answer.strategy}, as ${answer.why}` : answer.strategy,
     SOURCES[answer.answer_source],
     answer.inferred ? "inferred from what is cited" : null,
-    answer.confidence === null ? null : `confidence ${Math.round(100 * answer.confidence)} %`,
+    answer.confidence === null || !some(answer.chains) ? null : `confidence ${Math.round(100 * answer.confidence)} %`,
     `${answer.seconds.total.toFixed(2)} s`,
     answer.tokens.in + answer.tokens.out ? count(answer.tokens.in + answer.tokens.out, "token") : null,
   ];

@@ -21,6 +21,7 @@ from gsw_graph.ask.retrieve.names.linking import Mention, canonical, link, menti
 from gsw_graph.model.results import Step
 from gsw_graph.text.languages import detect
 from gsw_graph.text.names import normalise, title_names
+from gsw_graph.text.quantities import same_words
 from gsw_graph.text.scripts import is_uncased, uninflected
 from gsw_graph.text.words import STOP_WORDS, sentences, stem, words
 
@@ -287,6 +288,8 @@ class QueryTerms:
     def __init__(self, question: str, texts: Sequence[str]) -> None:
         language = detect(question)
         self.language = language.code
+        if any(map(str.isdigit, question)):  # a number is the same in every form
+            question, texts = same_words(question), list(map(same_words, texts))
         self.terms = [
             stem(word, self.language)
             for word in dict.fromkeys(words(question))
@@ -301,6 +304,8 @@ class QueryTerms:
 
     def coverage(self, text: str) -> float:
         """Return how much of the question a text has, in [0, 1]."""
+        if any(map(str.isdigit, "".join(self.terms))):
+            text = same_words(text)
         stems = stems_of(text, self.language)
         return float(sum(share for term, share in zip(self.terms, self.shares, strict=True) if term in stems))
 

@@ -9,6 +9,7 @@ the passage of a second hop is near to the first hop's answer.
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -22,6 +23,7 @@ from gsw_graph.ask.retrieve.strategies.linked import LINKED
 from gsw_graph.ask.strategy import AnswerDraft, Query, Retrieved, Strategy, reciprocal_rank_fusion
 from gsw_graph.errors import ReplyError
 from gsw_graph.model.results import Citation
+from gsw_graph.text.words import normalise_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
 
 WHOLE_WEIGHT = 0.5  # of the ranking of the whole question, where that of a side has 1
 RANK_CONSTANT = 1.0  # the first passages of each side count for much more than the next
+_MARKS = " ?!.¿¡;…。؟"  # of a question at its ends
 DEPTH = 30  # of each ranking at least, so that the first passages are the same however many are wanted
 
 
@@ -46,8 +49,8 @@ def search_fitting(context: Context, query: Query, recipe: AutoRecipe) -> Retrie
     """Choose a strategy by the question and the memory, and search by it.
 
     `fusion` where there is a plan or the memory holds question-answer pairs, else `linked`; a comparison of
-    names is searched for each side. Without a plan and a language model, a pair that a person added to this
-    question or that surely answers the whole question gives the answer.
+    names is searched for each side. Without a plan and a language model, a pair that surely answers the whole
+    question gives the answer.
     """
     if not query.plan:
         sides = sides_of(query.question)
@@ -65,27 +68,33 @@ def search_fitting(context: Context, query: Query, recipe: AutoRecipe) -> Retrie
     retrieved = replace(retrieved, ran=retrieved.ran or strategy.name, why=retrieved.why or why)
     if query.plan or not query.answer or context.llm is not None:
         return retrieved
-    if (draft := added_answer(context, query.question, retrieved.passages)) or not context.has_pairs:
-        return replace(retrieved, draft=draft)
+    if not context.has_pairs:
+        return retrieved
     from gsw_graph.ask.retrieve.qa_chains import with_one_pair
 
     return with_one_pair(context, query, retrieved, recipe.sure)
 
 
-def added_answer(context: Context, question: str, passages: Sequence[RankedPassage]) -> AnswerDraft | None:
+def added_answer(context: Context, question: str) -> AnswerDraft | None:
     """Return the answer that a person added to a question (`gswgraph correct add`), with that as its
     citation. A document may call itself a correction, so the text must be that of one."""
-    words = " ".join(question.split()).rstrip("? ")
-    for passage in passages:
-        added_question, _, answer = passage.text.partition("? ")
-        if not passage.source.startswith("correction:") or added_question.casefold() != words.casefold():
+    key = question_key(question)
+    with context.clock("database"):
+        rows = context.reader.rows("read/added_answers")
+    for row in rows:
+        is_correction = normalise_text(row["value"]) == row["text"] and context.reader.sees(row["id"])
+        if not is_correction or question_key(row["question"]) != key:
             continue
-        with context.clock("database"):
-            rows = context.reader.rows("read/corrections", documents=[passage.document])
-        if answer and any((row["target"], row["value"]) == (passage.source, passage.text) for row in rows):
-            citation = Citation(passage.id, passage.document, passage.title, passage.source, passage.text)
-            return AnswerDraft(answer, "added", citations=[citation])
+        answer = row["text"].removeprefix(row["question"]).strip()
+        place = (row["id"], row["document"], row["title"], row["source"])
+        return AnswerDraft(answer, "added", citations=[Citation(*place, row["text"], row["section"])])
     return None
+
+
+def question_key(question: str) -> str:
+    """Return a question as it is compared with another: without case, the marks at its end, and further spaces."""
+    text = " ".join(normalise_text(question).split())
+    return unicodedata.normalize("NFKC", text).casefold().strip(_MARKS)
 
 
 def search_sides(context: Context, query: Query, sides: Sides) -> Retrieved:

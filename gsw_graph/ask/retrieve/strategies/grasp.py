@@ -19,7 +19,8 @@ from math import fsum
 from typing import TYPE_CHECKING, NamedTuple
 
 from gsw_graph.ask.answer.evidence import Item, flat, listed, sentences_of, texts
-from gsw_graph.ask.answer.reader import NOTHING_FOUND, cited, from_items, is_yes_no, supported, words_of
+from gsw_graph.ask.answer.quotes import words_of
+from gsw_graph.ask.answer.reader import NOTHING_FOUND, cited, from_items, is_yes_no, supported
 from gsw_graph.ask.plan import Plan, SubQuestion, check_about, followed, without_references
 from gsw_graph.ask.retrieve.agents import AgentModel, Team, request_for, side_by_side
 from gsw_graph.ask.retrieve.names.linking import lucene_words, mentions

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from gsw_graph.ask.retrieve.recipes import PROPOSITION_RECIPES, PropositionRecipe
 from gsw_graph.ask.strategy import Query, Retrieved, Strategy
+from gsw_graph.concurrency import Once
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
     from gsw_graph.model.results import Trace
 
 
-_KEPT: dict[tuple[str | None, float, tuple[str, ...]], sparse.csr_array] = {}
+_KEPT = 4  # matrices of similar names: of a memory, of a scope, of another threshold
+_SIMILAR: Once[tuple[str | None, float, tuple[str, ...]], sparse.csr_array] = Once(_KEPT)
 
 
 def run(context: Context, query: Query, recipe: PropositionRecipe) -> Retrieved:
@@ -40,7 +42,7 @@ def run(context: Context, query: Query, recipe: PropositionRecipe) -> Retrieved:
     with_similar = recipe.whole and recipe.weights.synonymy
     graph = build(rows, partial(_similar, context, recipe.synonyms) if with_similar else None)
 
-    def vectors_of(ids: list[str]) -> NDArray[np.float32]:
+    def vectors_of(ids: list[str]) -> dict[str, NDArray[np.float32]]:
         with context.clock("database"):
             return context.reader.proposition_vectors(ids)
 
@@ -63,15 +65,13 @@ def run(context: Context, query: Query, recipe: PropositionRecipe) -> Retrieved:
 
 
 def _similar(context: Context, threshold: float, names: list[str]) -> sparse.csr_array:
-    """Return the cosines of similar names, kept until the names are others."""
+    """Return the cosines of similar names. They are computed once for the same names, whoever asks, and every
+    version of a memory with other names has its own."""
     from gsw_graph.ask.retrieve.propositions import similar_names
 
     key = (context.used.get("embedder"), threshold, tuple(names))
-    if key not in _KEPT:
-        cosines = similar_names(names, context.text_vectors, threshold)
-        _KEPT.clear()
-        _KEPT[key] = cosines
-    return _KEPT[key]
+    compute = partial(similar_names, names, context.text_vectors, threshold)
+    return _SIMILAR.get(key, compute, partial(context.note, None))
 
 
 def _write(context: Context, trace: Trace, result: PropositionResult) -> None:

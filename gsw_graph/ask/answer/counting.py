@@ -1,0 +1,71 @@
+"""Questions that want everything: how many there are, or all of them. A search returns the first `k`, so these
+questions read more passages, and the answer says what was left out."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from gsw_graph.text.words import content_words, idf, sentences, stem, term_coverage
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from gsw_graph.model.results import RankedPassage
+
+LOOKED_AT = 100  # passages of a search for everything
+_FITS = 0.8  # share of what the best sentence has of the question, from which another sentence fits like it
+_LEAST = 0.3  # of the question, which the best sentence has at least
+_FOR_ALL = re.compile(
+    r"""^\W*(?:
+      (?:.{,40}\W)?how\s+many\b | (?:.{,40}\W)?what\s+number\s+of\b | (?:what\s+is\s+the\s+)?(?:total\s+)?number\s+of\b
+    | (?:please\s+)?(?:list|enumerate|count|name|give|show|find)\s+(?:me\s+)?(?:all|every|each)\b | (?:please\s+)?(?:list|enumerate|count)\b
+    | (?:what|which|who)\s+(?:are|were)\s+all\b | which\s+(?:\w+\s+){,3}all\b
+    | wie\s*viele\b | (?:nenne|liste|zähle)\b.{,20}\balle | combien\s+d | (?:liste|énumère|nomme)[rz]?\b.{,20}\bt(?:ous|outes)\b
+    | cu[aá]nt[oa]s\b | (?:lista|enumera|nombra)\b.{,20}\btod[oa]s\b | quant[ie]\b | elenca\b.{,20}\btutt[ie]\b | quant[oa]s\b
+    )""",
+    re.VERBOSE | re.IGNORECASE,
+)
+
+
+def asks_for_all(question: str) -> bool:
+    """Tell whether a question asks how many there are, or for all of them."""
+    return _FOR_ALL.search(question) is not None
+
+
+def fitting(question: str, passages: Sequence[RankedPassage]) -> list[RankedPassage]:
+    """Return the passages with a sentence that has about as much of the question as the best sentence has."""
+    of_passages = [
+        [_stems(f"{passage.title} {sentence}") for sentence in sentences(passage.text)]
+        for passage in passages
+    ]
+    every = [words for of_passage in of_passages for words in of_passage]
+    wanted = _stems(question) & frozenset().union(*every)
+    weights = idf(wanted, every)
+    best = [
+        max((term_coverage(wanted, words, idf=weights) for words in of_passage), default=0.0)
+        for of_passage in of_passages
+    ]
+    least = max(_FITS * max(best, default=0.0), _LEAST)
+    return [passage for passage, share in zip(passages, best, strict=True) if share >= least]
+
+
+def left_out(question: str, looked_at: Sequence[RankedPassage], used: Collection[str], verb: str) -> str | None:
+    """Say how many of the passages that fit were used, where not all of them were.
+
+    Args:
+        question: The question.
+        looked_at: The passages of a wide search.
+        used: Ids of the passages that were used.
+        verb: What became of these: "shown" or "read".
+    """
+    fits = fitting(question, looked_at)
+    number = sum(passage.id in used for passage in fits)
+    if number >= len(fits):
+        return None
+    least = "at least " if len(fits) >= LOOKED_AT else ""
+    return f"{number} of {least}{len(fits)} passages that fit the question were {verb}; more are shown by a larger k"
+
+
+def _stems(text: str) -> frozenset[str]:
+    return frozenset(map(stem, content_words(text)))

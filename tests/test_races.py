@@ -1,0 +1,214 @@
+"""What one thread does between two steps of another: each test makes it happen at that moment, and at no other."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import samples
+
+from gsw_graph.ask.retrieve.strategies import STRATEGIES, proprag
+from gsw_graph.concurrency import Once
+from gsw_graph.errors import InputError
+from gsw_graph.memory import Memory
+from gsw_graph.store.reader import Reader
+
+WAIT = 60  # seconds, after which a thread that never comes fails a test
+
+
+class Seen(dict[Any, Any]):
+    """Scopes: another thread runs `meanwhile` once, right after a scope was looked up."""
+
+    meanwhile: Callable[[], None] | None = None
+
+    def _looked(self) -> None:
+        if (work := self.meanwhile) is not None:
+            self.meanwhile = None
+            thread = threading.Thread(target=work)
+            thread.start()
+            thread.join(WAIT)
+
+    def __contains__(self, key: object) -> bool:
+        there = super().__contains__(key)
+        self._looked()
+        return there
+
+    def get(self, key: Any, default: Any = None) -> Any:
+        value = super().get(key, default)
+        self._looked()
+        return value
+
+
+def test_threads_share_scopes(embedded_sample: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    scopes = Seen()
+    monkeypatch.setattr(embedded_sample, "_scopes", scopes)
+
+    def ask(*sources: str) -> list[str]:
+        return [passage.source for passage in embedded_sample.ask(samples.QUESTION, inside=sources, strategy="dense", k=1, keep=False)]
+
+    sources = [record["id"] for record in samples.RECORDS]
+    assert ask(sources[0]) == sources[:1]
+
+    def others() -> None:  # more scopes than are kept, so that all are dropped
+        for second in sources:
+            for third in sources:
+                ask(*{sources[0], second, third})
+
+    scopes.meanwhile = others
+    assert ask(sources[0]) == sources[:1]
+    assert scopes.meanwhile is None, "it came between"
+
+
+def between(monkeypatch: pytest.MonkeyPatch, statement: str, work: Callable[[], object]) -> list[str]:
+    """Run something once, right before a statement. Returns the statements that came after it."""
+    rows, after = Reader.rows, list[str]()
+
+    def watched(reader: Reader, name: str, **parameters: Any) -> Any:
+        if name == statement and not after:
+            after.append(name)
+            work()
+        return rows(reader, name, **parameters)
+
+    monkeypatch.setattr(Reader, "rows", watched)
+    return after
+
+
+def rewritten(folder: Path) -> Path:
+    """The samples with other texts and facts: every passage, pair and proposition has another id."""
+    records = [
+        {**record, "text": f"{record['text']} So it was.", "verb_phrases": [], "propositions": [f"{record['title']} is known."]} for record in samples.RECORDS
+    ]
+    return samples.jsonl(folder / "workspaces.jsonl", records)
+
+
+SECOND = {  # a statement that looks up what an earlier one named
+    "proprag": ("read/proposition_vectors", "read/passages"),
+    "linked": ("read/passages",),
+    "fusion": ("read/pairs_of", "read/passages"),
+    "ricr": ("read/passages",),
+    "pruned": ("read/passages",),
+    "pathwise": ("read/claims", "read/passages"),
+    "auto": ("read/hop", "read/passages", "read/claims"),
+}
+
+
+@pytest.mark.parametrize(("strategy", "statement"), [(name, statement) for name, some in SECOND.items() for statement in some])
+@pytest.mark.parametrize("planned", [False, True])
+def test_documents_are_replaced_between_two_statements(
+    sample: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, strategy: str, statement: str, planned: bool
+) -> None:
+    if planned and not STRATEGIES[strategy].follows_plan:
+        pytest.skip("it follows no plan")
+    other = Memory(sample._connection, sample._settings, sample.embedder)  # as another process of a server would be
+    after = between(monkeypatch, statement, lambda: other.load(rewritten(tmp_path)))
+    plan = samples.PLAN if planned else None
+    answer = sample.ask(samples.QUESTION, strategy=strategy, plan=plan, k=9, trace=True, keep=False, question_cache=False)
+    if not after:
+        pytest.skip("it needs no such statement here")
+    there = {row["id"] for row in sample.cypher("MATCH (p:Passage) RETURN p.id AS id").rows}
+    if statement == "read/passages":
+        assert {passage.id for passage in answer.passages if passage.id not in there} <= set(), "what is gone is not returned"
+    assert answer.answer is None or answer.citations, "an answer is proved"
+
+
+def test_all_is_forgotten_between_two_statements(sample: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    other = Memory(sample._connection, sample._settings, sample.embedder)
+    after = between(monkeypatch, "read/name_found", lambda: other.forget(everything=True))
+    with pytest.raises(InputError, match="removed meanwhile"):
+        sample.name("Stone Pier")
+    assert after
+
+
+def test_names_are_compared_once_whoever_asks(sample: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from gsw_graph.ask.retrieve import propositions
+
+    threads = 4
+    here, computed = threading.Barrier(threads), list[int]()
+    similar, look = propositions.similar_names, proprag._similar
+
+    def counted(names: Any, *rest: Any) -> Any:
+        computed.append(len(names))
+        return similar(names, *rest)
+
+    def together(*arguments: Any) -> Any:
+        here.wait(WAIT)
+        return look(*arguments)
+
+    monkeypatch.setattr(propositions, "similar_names", counted)
+    monkeypatch.setattr(proprag, "_similar", together)
+    monkeypatch.setattr(proprag, "_SIMILAR", Once(4))
+    paper = STRATEGIES["proprag"].with_recipe(STRATEGIES["proprag"].recipes["paper"])
+    other = paper.with_recipe(replace(paper.recipe, synonyms=0.9))
+
+    def ask(number: int) -> list[str]:
+        return [p.id for p in sample.ask(samples.QUESTION, strategy=(paper, other)[number % 2], llm=False, keep=False)]
+
+    for _ in range(2):
+        with ThreadPoolExecutor(threads) as pool:
+            found = [one.result(WAIT) for one in [pool.submit(ask, number) for number in range(threads)]]
+        assert found[0] == found[2]
+        assert found[1] == found[3]
+        assert len(computed) == 2, "one for each threshold"
+    assert sample.load(rewritten(tmp_path)).documents.replaced == len(samples.RECORDS)
+    here = threading.Barrier(1)
+    ask(0)
+    assert len(computed) == 3, "the memory has other names now"
+
+
+def test_one_computes_while_others_wait() -> None:
+    once: Once[str, int] = Once(2)
+    begun, go_on, computed = threading.Event(), threading.Event(), list[str]()
+
+    def slow() -> int:
+        begun.set()
+        assert go_on.wait(WAIT)
+        computed.append("slow")
+        return 1
+
+    def quick(value: int) -> Callable[[], int]:
+        return lambda: (computed.append("quick"), value)[1]
+
+    with ThreadPoolExecutor(3) as pool:
+        first = pool.submit(once.get, "a", slow)
+        assert begun.wait(WAIT)
+        second = pool.submit(once.get, "a", quick(2))
+        assert once.get("b", quick(3)) == 3, "another key waits for nobody"
+        go_on.set()
+        assert (first.result(WAIT), second.result(WAIT)) == (1, 1)
+    assert computed == ["quick", "slow"]
+    assert once.get("c", quick(4)) == 4
+    assert once.get("b", quick(5)) == 3 or computed[-1] == "quick"
+    assert once.get("a", quick(6)) == 6, "what was used longest ago is dropped"
+
+
+def test_what_fails_is_computed_again_and_a_wait_can_be_ended() -> None:
+    once: Once[str, int] = Once(2)
+
+    def fail() -> int:
+        raise InputError("no")
+
+    with pytest.raises(InputError):
+        once.get("a", fail)
+    assert once.get("a", lambda: 1) == 1
+    begun, go_on = threading.Event(), threading.Event()
+
+    def slow() -> int:
+        begun.set()
+        go_on.wait(WAIT)
+        return 2
+
+    def ended() -> None:
+        raise InputError("ended")
+
+    with ThreadPoolExecutor(1) as pool:
+        first = pool.submit(once.get, "b", slow)
+        assert begun.wait(WAIT)
+        with pytest.raises(InputError, match="ended"):
+            once.get("b", slow, ended)
+        go_on.set()
+        assert first.result(WAIT) == 2
