@@ -1,9 +1,9 @@
 """The reading order of a page whose columns were written line by line.
 
-A gutter is a strip of white that goes through several rows of a page. Rows that share a gutter are a band. The
-columns of a band are read after each other if they hold prose, whose lines go on in small letters; cells of a
-table begin anew, and a table stays in rows. A row that crosses the gutter (a headline, a page number) ends the
-band. Columns may have columns within, so each is ordered in the same way.
+A gutter is a strip of white that goes through several rows of a page. Rows that share a gutter are a band.
+The columns of a band are read after each other if they hold prose, whose lines go on in small letters; cells
+of a table begin anew, and a table stays in rows. A row that crosses the gutter (a headline, a page number)
+ends the band. Columns may have columns within, so each is ordered in the same way.
 """
 
 from __future__ import annotations
@@ -188,8 +188,8 @@ def _free(row: Row) -> list[Strip]:
 
 
 def _common(gutters: list[Strip], row: Row) -> list[Strip]:
-    """Return what is left of gutters in another row. A sliver is none, and the column on the right begins where
-    it began above, but for an indent."""
+    """Return what is left of gutters in another row. A sliver is none, and the column on the right begins
+    where it began above, but for an indent."""
     common: list[Strip] = []
     height = row[0].height
     for begin, end in gutters:

@@ -32,11 +32,11 @@ def page(*rows, rules=""):
 
 def beside(*columns, places=(60, 330)):
     """The rows of columns beside each other."""
-    height = max(map(len, columns))
-    rows = []
-    for number in range(height):
-        rows.append([(x, column[number]) for x, column in zip(places, columns, strict=False) if number < len(column)])
-    return rows
+
+    def row(number):
+        return [(x, column[number]) for x, column in zip(places, columns, strict=False) if number < len(column)]
+
+    return [row(number) for number in range(max(map(len, columns)))]
 
 
 def lines(tmp_path, content):
@@ -80,7 +80,7 @@ def test_case_08_a_footer_at_the_edge_stays_last(tmp_path):
 def test_case_08_a_heading_over_two_of_three_columns(tmp_path):
     rows = beside(MILL, BRIDGE, places=(40, 200))
     above = [[(40, "All of the mills and bridges of Aske"), (420, LOCK[0])]]
-    rows = [row + [(420, text)] for row, text in zip(rows, LOCK[1:] + ["Then it fell in."], strict=True)]
+    rows = [[*row, (420, text)] for row, text in zip(rows, [*LOCK[1:], "Then it fell in."], strict=True)]
     assert lines(tmp_path, page(*above, *rows)) == ["All of the mills and bridges of Aske", *MILL, *BRIDGE, *LOCK, "Then it fell in."]
 
 
