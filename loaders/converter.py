@@ -30,7 +30,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import IO, Any, Literal, TypeAlias, cast
 
-from gsw_graph.loaders import markdown, office, pdf, text, web
+from gsw_graph.loaders import mail, markdown, office, pdf, text, web
 from gsw_graph.loaders.files import (
     EXTRA,
     Converted,
@@ -61,10 +61,11 @@ _FORMS = {
     "pdf": ("a PDF file", "pypdfium2", pdf.read_pdf),
     "html": ("an HTML page", "markdownify", web.markdown),
     "archive": ("an Office document or zip archive", "mammoth", office.markdown),
-    "mail": ("a mail", "email", web.read_mail),
+    "mail": ("a mail", "email", mail.read_mail),
 }
 # What no text has, and documents have all the same.
 _NO_TEXT = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+_HEADER = re.compile(rb"[!-9;-~]{1,80}:")
 _FORBIDDEN = tuple(
     "socket. subprocess. os.exec os.fork os.posix_spawn os.spawn os.startfile os.system".split()
 )
@@ -105,16 +106,28 @@ def _mails(file: File) -> Iterator[tuple[str, bytes | None]]:
     """Yield the bytes of each mail with its place, None for a line that is too long."""
     mail: list[bytes] = []
     blank, size = True, 0
+    held: bytes | None = None  # a line that begins a mail if the next one is a header
     for place, line in lines(file):
-        begins = line is not None and blank and line.startswith(b"From ")
-        if mail and (begins or line is None or size > MOST):
-            yield place, b"".join(mail)
+        if held is not None:
+            if line is not None and _HEADER.match(line):
+                if mail:
+                    yield place, b"".join(mail)
+                mail, size = [], 0
+            else:
+                mail.append(held)
+            held, blank = None, False
+        if line is None or size > MOST:
+            yield from [(place, b"".join(mail))] if mail else []
             mail, size = [], 0
         if line is None:
             yield place, None
-        elif not begins:
+        elif blank and line.startswith(b"From "):
+            held = line
+        else:
             mail.append(line.removeprefix(b">") if line.startswith(b">From ") else line)
             size, blank = size + len(line), not line.strip()
+    if held is not None:
+        mail.append(held)
     if mail:
         yield file.name, b"".join(mail)
 

@@ -1,6 +1,7 @@
 """PDF to text with PDFium, which browsers read hostile files with: no scripts run, no links are followed.
 
-The text is in the order in which it was written, which for most programs is that in which it is read.
+The text is in the order in which it was written, which for most programs is that in which it is read. Columns
+that were written line by line are put in order (`columns`).
 """
 
 from __future__ import annotations
@@ -8,18 +9,22 @@ from __future__ import annotations
 import re
 import threading
 from collections import Counter
+from functools import partial
 from itertools import islice
 from typing import Any
 
+from gsw_graph.loaders.columns import Box, Word, read_columns
 from gsw_graph.loaders.files import Converted, UnusableError
 from gsw_graph.loaders.text import join_lines
 
 # PDFium is not made for several threads.
 _LOCK = threading.Lock()
 # What PDFium gives for the hyphen at a line end of a word that goes on in the next line.
-_HYPHEN = re.compile("(?:\x02|\ufffe)(?:\r\n)?")
+_MARKS = "\x02\ufffe"
+_HYPHEN = re.compile(f"[{_MARKS}](?:\r\n)?")
 _PASSWORD = 4
-_MOST_OBJECTS = 2000  # of a page, which are looked at for pictures
+_MOST_OBJECTS = 2000  # of a page, which are looked at for pictures and lines
+_MOST_CHARACTERS = 50_000  # of a page, whose places are looked at
 
 
 def read_pdf(data: bytes, contents: Converted) -> None:
@@ -38,7 +43,7 @@ def read_pdf(data: bytes, contents: Converted) -> None:
         pages: list[str] = []
         try:
             for page in document:
-                text = _HYPHEN.sub("-\n", page.get_textpage().get_text_range())
+                text = _page_text(page)
                 pages.append("\n".join(line.strip() for line in text.splitlines()).strip())
                 _count(page, contents.left_out)
                 page.close()
@@ -63,6 +68,47 @@ def read_pdf(data: bytes, contents: Converted) -> None:
 _ABOUT = ("Author", "Subject", "Keywords")
 
 
+def _page_text(page: Any) -> str:
+    """Return the text of a page, column by column if it was written line by line."""
+    written = page.get_textpage()
+    if written.count_chars() <= _MOST_CHARACTERS:
+        lines = read_columns(_words(written), partial(_boxes, page))
+        if lines is not None:
+            return "\n".join(lines)
+    return _HYPHEN.sub("-\n", written.get_text_range())
+
+
+def _words(written: Any) -> list[Word]:
+    """Return the words of a page with their places, in the order of writing."""
+    import pypdfium2.raw as raw
+
+    words: list[Word] = []
+    text = ""
+    left = right = bottom = top = 0.0
+    box = raw.FS_RECTF()
+    for n in range(written.count_chars() + 1):
+        character = chr(raw.FPDFText_GetUnicode(written, n)) if n < written.count_chars() else " "
+        ends = character.isspace() or character == "\0"
+        if not ends and raw.FPDFText_GetLooseCharBox(written, n, box):
+            if not text:
+                left, right, bottom, top = box.left, box.right, box.bottom, box.top
+            text += "-" if character in _MARKS else character
+            left, right = min(left, box.left), max(right, box.right)
+            bottom, top = min(bottom, box.bottom), max(top, box.top)
+        if text and (ends or character in _MARKS):
+            words.append(Word(text, left, right, bottom, top, len(words)))
+            text = ""
+    return words
+
+
+def _boxes(page: Any) -> list[Box]:
+    """Return the boxes of the lines and areas that a page draws."""
+    import pypdfium2.raw as raw
+
+    objects = islice(page.get_objects(filter=[raw.FPDF_PAGEOBJ_PATH], max_depth=1), _MOST_OBJECTS)
+    return [item.get_bounds() for item in objects]
+
+
 def _count(page: Any, left_out: Counter[str]) -> None:
     """Count what is on a page besides its text."""
     import pypdfium2.raw as raw
@@ -74,4 +120,5 @@ def _count(page: Any, left_out: Counter[str]) -> None:
         kind = raw.FPDFAnnot_GetSubtype(annotation)
         raw.FPDFPage_CloseAnnot(annotation)
         left_out["comment"] += kind in (raw.FPDF_ANNOT_TEXT, raw.FPDF_ANNOT_FREETEXT)
+        left_out["strike-out mark"] += kind == raw.FPDF_ANNOT_STRIKEOUT
         left_out["form field"] += kind == raw.FPDF_ANNOT_WIDGET
