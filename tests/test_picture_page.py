@@ -20,7 +20,7 @@ from gsw_graph.config import Settings
 from gsw_graph.explore.picture.drawing import of_answer
 from gsw_graph.explore.picture.picture import NODES, Picture
 from gsw_graph.memory import Memory
-from gsw_graph.model.results import Citation
+from gsw_graph.model.results import Answer, Citation, Step, Trace
 from gsw_graph.text.names import normalise
 
 if TYPE_CHECKING:
@@ -50,9 +50,10 @@ def bridges(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
         yield memory
 
 
-def opened(page: Page, picture: Picture, folder: Path) -> None:
+def opened(page: Page, picture: Picture, folder: Path, size: tuple[int, int] = (1500, 1000)) -> None:
     """Show a picture; anything that the console says, and any request but for the file, is a failure."""
     SAID.clear()
+    page.set_viewport_size({"width": size[0], "height": size[1]})
     page.goto(picture.save(folder / "picture.html").as_uri())
     page.wait_for_function("window.gswgraph && gswgraph.cy.nodes().length")
     assert SAID == []
@@ -71,6 +72,80 @@ def overlapping(found: list[dict[str, Any]]) -> list[tuple[str, str]]:
         return one["x2"] <= other["x1"] + 1 or other["x2"] <= one["x1"] + 1 or one["y2"] <= other["y1"] + 1 or other["y2"] <= one["y1"] + 1
 
     return [(one["id"], other["id"]) for n, one in enumerate(found) for other in found[:n] if not apart(one, other)]
+
+
+def hidden_arrows(page: Page) -> list[str]:
+    """Arrows with a point behind a box that is none of their ends."""
+    return page.evaluate(
+        """() => {
+            const boxes = gswgraph.cy.nodes("[w > 1]").map((node) => ({ id: node.id(), ...node.position(), w: node.width() / 2, h: node.height() / 2 }));
+            const hidden = [];
+            for (const edge of gswgraph.cy.edges()) {
+                const corners = [edge.sourceEndpoint(), ...(edge.segmentPoints() || edge.controlPoints() || []), edge.targetEndpoint()];
+                corners.slice(1).forEach((end, at) => {
+                    for (let part = 0; part <= 50; part++) {
+                        const x = corners[at].x + (end.x - corners[at].x) * part / 50, y = corners[at].y + (end.y - corners[at].y) * part / 50;
+                        const box = boxes.find((one) => ![edge.source().id(), edge.target().id()].includes(one.id) && Math.abs(x - one.x) < one.w && Math.abs(y - one.y) < one.h);
+                        if (box) hidden.push(`${edge.source().id()} to ${edge.target().id()} behind ${box.id}`);
+                    }
+                });
+            }
+            return [...new Set(hidden)];
+        }"""
+    )
+
+
+def walked(count: int) -> Answer:
+    """An answer without a chain: every third passage is found by no name, the others lie up to three names away."""
+    passages = [passage(number, text=f"Text {number}.", title=f"Title {number}") for number in range(1, count + 1)]
+    steps = {}
+    for number, found in enumerate(passages):
+        far = [Step("name", f"c{number % 4}", f"Ada Brook{number % 4}"), Step("passage", found.id, found.title)]
+        near = [Step("passage", found.id, found.title)]
+        before = steps.get(passages[number - 2].id, []) if number % 5 == 4 else []
+        steps[found.id] = near if number % 3 == 0 else [*before, *far]
+    answer = replace(chained("Ilse Tarn"), answer=None, answer_source="none", chains=[], citations=[], plan=None)
+    return replace(answer, passages=passages, trace=Trace(paths=steps))
+
+
+@pytest.mark.parametrize("count", [2, 5, 14])
+@pytest.mark.parametrize("size", [(1280, 900), (950, 640), (400, 800)])
+def test_a_picture_without_a_chain_hides_no_arrow_and_cuts_no_box_off(page: Page, tmp_path: Path, count: int, size: tuple[int, int]) -> None:
+    drawn = of_answer(walked(count), lambda ids: [])
+    titles = {(node.label, drawn.columns[node.column or 0]) for node in drawn.nodes.values() if node.label != "Question"}
+    assert titles <= {("Passage", "Passages"), ("Concept", "Names")}
+    opened(page, drawn, tmp_path, size)
+    shoot(page, f"picture-walk-{count}-{size[0]}")
+    found = boxes(page)
+    assert len(found) == len(drawn.nodes)
+    assert overlapping(found) == []
+    assert hidden_arrows(page) == []
+    stage = page.evaluate("({h: gswgraph.cy.height(), zoom: gswgraph.cy.zoom()})")
+    assert stage["zoom"] >= 0.7
+    assert all(box["y1"] >= 0 and box["y2"] <= stage["h"] for box in found), "the page grows with what is drawn"
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    below = page.locator("#picture").bounding_box()
+    legend = page.locator("#legend").bounding_box()
+    assert below is not None and legend is not None and legend["y"] >= below["y"] + below["height"]
+
+
+def test_no_arrow_of_a_chain_or_of_propositions_is_behind_a_box(page: Page, bridges: Memory, tmp_path: Path) -> None:
+    for options in ({"plan": load(str(EXAMPLES / "plan.json"))}, {"strategy": "proprag"}):
+        opened(page, bridges.draw(bridges.ask(QUESTION, trace=True, keep=False, **options)), tmp_path)
+        assert hidden_arrows(page) == []
+
+
+def test_the_wheel_moves_the_page_and_zooms_with_ctrl(page: Page, tmp_path: Path) -> None:
+    opened(page, of_answer(walked(5), lambda ids: []), tmp_path)
+    page.locator("#picture").hover()
+    before = page.evaluate("gswgraph.cy.zoom()")
+    page.mouse.wheel(0, 120)
+    page.wait_for_timeout(200)
+    assert page.evaluate("gswgraph.cy.zoom()") == before
+    page.keyboard.down("Control")
+    page.mouse.wheel(0, -120)
+    page.keyboard.up("Control")
+    page.wait_for_function(f"gswgraph.cy.zoom() > {before}")
 
 
 def test_every_hop_of_a_chain_is_on_the_screen(page: Page, bridges: Memory, tmp_path: Path) -> None:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 QUESTION = "question"
 PATHS = 3  # chains, and paths of propositions, that are drawn; more would hide the best
+KINDS = ("Names", "Passages")  # titles of columns that hold one kind of node
 _REFERENCE = re.compile(r"#(\d+)")
 NAMES = ("Concept", "Entity")
 _STATED = (*NAMES, "QAPair", "VerbPhrase", "Proposition", "Role")  # labels that a sentence can state
@@ -79,6 +80,7 @@ def of_answer(answer: Answer, fetch: Callable[[Sequence[str]], Sequence[RankedPa
     best_first = best_first or [_facts(picture, path) for path in trace.fact_paths]
     agents = [] if best_first else _agents(answer, trace)
     walks = [] if best_first or agents else [_walk(picture, answer, trace, p.id) for p in answer.passages]
+    walks.sort(key=lambda steps: len(steps) == 1)  # passages without a name stand below those with one
     for rank, steps in enumerate([*best_first[:PATHS], *([agents] if agents else walks)]):
         draw_path(picture, steps, faint=bool(best_first) and rank > 0)
     if len(best_first) > PATHS:
@@ -105,6 +107,8 @@ def draw_path(picture: Picture, steps: Sequence[PathStep], *, faint: bool = Fals
     for step in steps:
         predecessors = step.after or [last]
         column = max(picture.nodes[id_].column or 0 for id_ in predecessors) + 1
+        if step.column_title in KINDS:
+            column = picture.column_of(step.column_title, column)
         node = picture.node(step.id, step.label, step.caption, column, faint=faint)
         node.lines = node.lines or list(step.lines)
         picture.add_column_title(node.column or column, step.column_title)

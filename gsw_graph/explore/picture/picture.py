@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass, field
 from functools import cache
 from html import escape
 from importlib.resources import files
-from itertools import islice
+from itertools import count, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -175,9 +175,15 @@ class Picture:
             self.passages[passage.id] = Source.of(passage.title, passage.source, passage.text)
 
     def add_column_title(self, column: int, text: str) -> None:
-        """Set the title of a column that has none."""
+        """Add a title to those of a column."""
         self.columns += [""] * (column + 1 - len(self.columns))
-        self.columns[column] = self.columns[column] or text
+        if text not in self.columns[column]:
+            self.columns[column] = " / ".join(filter(None, [self.columns[column], text]))
+
+    def column_of(self, title: str, first: int) -> int:
+        """Return the first column, `first` or a later one, that has this title or none."""
+        titles = {number: text for number, text in enumerate(self.columns) if text}
+        return next(number for number in count(first) if titles.get(number, title) == title)
 
     def trim(self, keep: Collection[str] = ()) -> bool:
         """Remove the last nodes and edges above the limits, but none of the nodes `keep`. Tells whether any

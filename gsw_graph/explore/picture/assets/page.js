@@ -14,8 +14,14 @@
   $("title").textContent = data.title;
   $("said").textContent = data.said;
   for (const note of data.notes) $("notes").append(make("p", note));
+  for (const [label, fill] of Object.entries(data.colours)) {
+    const item = make("li"), dot = make("span", undefined, "dot");
+    dot.style.background = fill;
+    item.append(dot, label);
+    $("legend").append(item);
+  }
   if (!ordered) document.querySelector("main").classList.add("free");
-  const FONT = ordered ? 14 : 12, LINE = FONT + 4, PAD = ordered ? 10 : 7, GAP_X = 54, GAP_Y = 18;
+  const FONT = ordered ? 14 : 12, LINE = FONT + 4, PAD = ordered ? 10 : 7, GAP_X = 54, GAP_Y = 18, EDGE = 24;
   const WIDTHS = { Concept: 136, Entity: 136, Passage: 170, Answer: 180 }, WIDTH = 190, FREE = 118, LINES = ordered ? 6 : 4;
   const FAMILY = getComputedStyle(document.body).fontFamily;
   const pen = document.createElement("canvas").getContext("2d");
@@ -54,13 +60,14 @@
     return { lines: lines.join("\n"), w: ordered ? width : widest + 2 * PAD, h: lines.length * LINE + 2 * PAD };
   }
 
-  // Columns side by side. The first box of each stands on one line, so that the best chain is straight; the
-  // others hang below, a passage under what it supports. Names stand level with the first thing that leads there.
+  // Columns side by side, whose boxes are as wide as the column: arrows between neighbours stay in the gap. The
+  // first box of each stands on one line, so that the best chain is straight; the others hang below, a passage
+  // under what it supports. Names stand level with the first thing that leads there.
   function place(boxes) {
     const heads = data.columns.map((text) => (text ? wrap(text, 200, 3, 13) : []));
     const columns = [];
     for (const node of data.nodes) (columns[node.column] ||= []).push(node);
-    const positions = {}, titles = [], next = new Map();
+    const positions = {}, titles = [], next = new Map(), sides = new Map();
     const supports = new Map();
     for (const edge of data.edges)
       if (by.get(edge.target).label === "Passage" && !supports.has(edge.target)) supports.set(edge.target, edge.source);
@@ -69,6 +76,7 @@
       const nodes = columns[number] || [];
       if (!nodes.length) continue;
       const width = Math.max(...nodes.map((node) => boxes.get(node.id).w));
+      sides.set(number, { left, right: left + width, taken: [], lanes: [] });
       const under = (node) => {
         const support = supports.get(node.id);
         return node.label === "Passage" && support && by.get(support).column === number ? support : null;
@@ -79,10 +87,12 @@
       let below = -tallest / 2;
       for (const node of stacked) {
         const box = boxes.get(node.id);
-        const source = data.edges.find((edge) => edge.target === node.id && positions[edge.source] && by.get(edge.source).column < number);
+        box.w = width;
+        const source = data.edges.find((edge) => edge.target === node.id && positions[edge.source] && by.get(edge.source).column === number - 1);
         const level = source && !under(node) ? positions[source.source].y - box.h / 2 : below;
-        below = Math.max(below, Math.abs(level) < 1e5 ? level : below);
+        below = Math.max(below, level);
         positions[node.id] = { x: left + width / 2, y: below + box.h / 2 };
+        sides.get(number).taken.push([below, below + box.h]);
         below += box.h + GAP_Y + (under(node) ? 6 : 0);
       }
       if (heads[number] && heads[number].length)
@@ -91,7 +101,35 @@
     }
     const highest = Math.min(...data.nodes.map((node) => positions[node.id].y - boxes.get(node.id).h / 2));
     for (const title of titles) title.y = highest - 16 - (title.lines * 17) / 2;
-    return { positions, titles, next };
+    return { positions, titles, next, sides };
+  }
+
+  // The height nearest to `wanted` at which an arrow passes a column beside its boxes and other arrows.
+  function lane({ taken, lanes }, wanted) {
+    const free = (y) => taken.every(([top, bottom]) => y < top - 5 || y > bottom + 5) && lanes.every((other) => Math.abs(other - y) > 3);
+    const heights = [wanted, ...taken.flatMap(([, bottom]) => [6, 9, 12].map((gap) => bottom + gap))];
+    for (let y = Math.max(...taken.map(([, bottom]) => bottom)) + GAP_Y; heights.length < 400; y += 4) heights.push(y);
+    const nearest = heights.filter(free).sort((one, other) => Math.abs(one - wanted) - Math.abs(other - wanted))[0] ?? wanted;
+    lanes.push(nearest);
+    return nearest;
+  }
+
+  // An arrow over columns passes each of them beside its boxes. Cytoscape takes the corners of such a way as shares
+  // of the straight line from middle to middle, and distances from it.
+  function way({ positions, sides }, from, to) {
+    const step = Math.sign(to.column - from.column), start = positions[from.id], end = positions[to.id];
+    const corners = [];
+    for (let number = from.column + step; number !== to.column; number += step) {
+      if (!sides.has(number)) continue;
+      const { left, right } = sides.get(number), y = lane(sides.get(number), end.y);
+      corners.push(...(step > 0 ? [{ x: left, y }, { x: right, y }] : [{ x: right, y }, { x: left, y }]));
+    }
+    const dx = end.x - start.x, dy = end.y - start.y, length = Math.hypot(dx, dy);
+    return {
+      weights: corners.map(({ x, y }) => ((x - start.x) * dx + (y - start.y) * dy) / length ** 2),
+      distances: corners.map(({ x, y }) => ((y - start.y) * dx - (x - start.x) * dy) / length),
+      leaves: step > 0 ? "90deg" : "270deg", arrives: step > 0 ? "270deg" : "90deg",
+    };
   }
 
   const boxes = new Map(data.nodes.map((node) => [node.id, sized(node)]));
@@ -108,9 +146,9 @@
   data.edges.forEach((edge, index) => {
     const from = by.get(edge.source), to = by.get(edge.target);
     const span = ordered ? to.column - from.column : 1;
-    const kind = !ordered ? "free" : span === 0 ? (placed.next.get(edge.source) === edge.target ? "down" : "side") : span === 1 ? "along" : "over";
+    const kind = !ordered ? "free" : span === 0 ? (placed.next.get(edge.source) === edge.target ? "down" : "side") : "along";
     const sunk = kind === "side" && placed.positions[edge.target].y > placed.positions[edge.source].y ? "sunk" : "";
-    elements.push({ group: "edges", data: { id: `edge:${index}`, source: edge.source, target: edge.target, text: edge.caption, index }, classes: `${kind} ${sunk} ${edge.faint ? "faint" : ""}` });
+    elements.push({ group: "edges", data: { id: `edge:${index}`, source: edge.source, target: edge.target, text: edge.caption, index, ...(kind === "along" ? way(placed, from, to) : {}) }, classes: `${kind} ${Math.abs(span) > 1 ? "over" : ""} ${sunk} ${edge.faint ? "faint" : ""}` });
   });
 
   const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
@@ -126,10 +164,10 @@
       width: 2, "line-color": colour("--edge"), "target-arrow-color": colour("--edge"), "target-arrow-shape": "triangle", "arrow-scale": 0.9,
       "curve-style": "bezier", label: ordered ? "" : "data(text)", "font-size": 11, "font-family": FAMILY, color: colour("--dim"),
       "text-background-color": colour("--back"), "text-background-opacity": 1, "text-background-padding": 2, "text-rotation": "autorotate", "min-zoomed-font-size": 7 } },
-    { selector: "edge.along", style: { "curve-style": "unbundled-bezier", "control-point-distances": 0, "source-endpoint": "90deg", "target-endpoint": "270deg" } },
+    { selector: "edge.along", style: { "curve-style": "straight", "source-endpoint": "data(leaves)", "target-endpoint": "data(arrives)" } },
     { selector: "edge.down, edge.side", style: { "line-style": "dashed", "target-arrow-shape": "none", width: 1.5 } },
     { selector: "edge.side", style: { "curve-style": "unbundled-bezier", "control-point-distances": -40, "edge-distances": "endpoints", "source-endpoint": "270deg", "target-endpoint": "270deg" } },
-    { selector: "edge.over", style: { "curve-style": "unbundled-bezier", "control-point-distances": -90, "control-point-weights": 0.5 } },
+    { selector: "edge.over", style: { "curve-style": "round-segments", "segment-weights": "data(weights)", "segment-distances": "data(distances)", "segment-radii": 8, "edge-distances": "node-position" } },
     { selector: "edge.sunk", style: { "control-point-distances": 40 } },
     { selector: "node.faint", style: { "background-opacity": 0.35, color: colour("--ink") } },
     { selector: "edge.faint", style: { opacity: 0.5 } },
@@ -157,20 +195,24 @@
   }
   if (!ordered) part(100);
 
-  // At first all of it, if that can be read; else the beginning at a size that can.
+  // At first all of it, if that can be read; else the beginning at a size that can, and the page grows downwards. Of
+  // columns the words stand below a wide picture and beside a tall one.
   function show() {
-    cy.fit(undefined, 24);
-    const least = ordered ? 0.72 : 0.6;
-    if (cy.zoom() > 1.25) cy.zoom(1.25);
-    if (cy.zoom() >= least) { cy.center(); return; }
-    cy.zoom(least);
-    const box = cy.elements().boundingBox();
-    const tall = box.h * least > cy.height() - 40, wide = box.w * least > cy.width() - 40;
+    const stage = $("picture"), main = document.querySelector("main");
+    const all = cy.elements().boundingBox(), fitting = () => Math.min((stage.clientWidth - 2 * EDGE) / all.w, (stage.clientHeight - 2 * EDGE) / all.h);
+    stage.style.minHeight = "";
+    if (ordered) {
+      const zooms = [false, true].map((beside) => { main.classList.toggle("free", beside); return fitting(); });
+      main.classList.toggle("free", zooms[1] > zooms[0]);
+    }
+    const zoom = Math.min(1.25, Math.max(fitting(), ordered ? 0.72 : 0.6));
+    if (ordered) stage.style.minHeight = `${Math.ceil(all.h * zoom + 2 * EDGE)}px`;
+    cy.resize();
+    cy.zoom(zoom);
+    const wide = all.w * zoom > cy.width() - EDGE;
     cy.center(ordered ? undefined : cy.nodes().max((node) => node.degree()).ele);
-    if (ordered) cy.pan({
-      x: wide ? 24 - box.x1 * least : cy.pan().x,
-      y: tall ? 24 - box.y1 * least : cy.pan().y,
-    });
+    if (fitting() >= zoom) cy.center();
+    if (ordered && wide) cy.pan({ x: EDGE - all.x1 * zoom, y: cy.pan().y });
   }
   show();
 
@@ -248,12 +290,6 @@
   });
   cy.on("mouseout viewport", () => { hover.hidden = true; $("picture").style.cursor = ""; });
 
-  for (const [label, fill] of Object.entries(data.colours)) {
-    const item = make("li"), dot = make("span", undefined, "dot");
-    dot.style.background = fill;
-    item.append(dot, label);
-    $("legend").append(item);
-  }
   let column = null;
   const inOrder = ordered ? [...data.nodes].sort((one, other) => one.column - other.column) : data.nodes;
   for (const node of inOrder) {
@@ -270,7 +306,9 @@
   const first = data.nodes.find((node) => node.answer) || data.nodes.find((node) => node.label === "Passage") || data.nodes[0];
   if (first) seeNode(first.id);
 
-  $("whole").addEventListener("click", () => cy.fit(undefined, 24));
+  $("whole").addEventListener("click", () => cy.fit(undefined, EDGE));
+  // The wheel moves the page, which may be longer than the window; with Ctrl it zooms.
+  $("stage").addEventListener("wheel", (event) => { if (!event.ctrlKey) event.stopPropagation(); }, { capture: true });
   const zoom = (by) => cy.zoom({ level: cy.zoom() * by, renderedPosition: { x: cy.width() / 2, y: cy.height() / 2 } });
   $("nearer").addEventListener("click", () => zoom(1.25));
   $("farther").addEventListener("click", () => zoom(0.8));
