@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gsw_graph.cli.options import json_option, memory_option, open_memory
+from gsw_graph.cli.options import check_unserved, json_option, memory_option, open_memory
 from gsw_graph.cli.text.output import (
     Step,
     console,
@@ -49,6 +49,8 @@ def copy(source: str, target: str, quiet: bool, as_json: bool) -> None:
     """
     from gsw_graph.load import moving
 
+    for place in (source, target):
+        check_unserved(place, "copy")
     with reporter(quiet, _written) as progress:
         report = moving.copy(*moving.sides(source, target), on_written=progress or _ignore)
     print_result(report, as_json, partial(_print_copied, "Copied"))
@@ -66,7 +68,7 @@ def dump(url: str | None, target: str, as_json: bool) -> None:
     Example:
       gswgraph dump memory.jsonl
     """
-    with open_memory(url) as memory:
+    with open_memory(url, alone="dump") as memory:
         print_result(memory.dump(target), as_json, partial(_print_copied, "Dumped"))
 
 
@@ -83,7 +85,7 @@ def restore(url: str | None, source: str, quiet: bool, as_json: bool) -> None:
     Example:
       gswgraph --memory copy/ restore memory.jsonl
     """
-    with open_memory(url, create=True) as memory, reporter(quiet, _written) as progress:
+    with open_memory(url, create=True, alone="restore") as memory, reporter(quiet, _written) as progress:
         report = memory.restore(source, progress=progress)
     print_result(report, as_json, partial(_print_copied, "Restored"))
 
@@ -125,7 +127,7 @@ def doctor(url: str | None, mend: bool, deep: bool, as_json: bool) -> None:
       gswgraph doctor --deep
       gswgraph doctor --json
     """
-    with open_memory(url) as memory:
+    with open_memory(url, alone="doctor") as memory:
         findings = memory.doctor(mend=mend, deep=deep)
     well = all(finding.ok for finding in findings)
     if as_json:
@@ -190,7 +192,7 @@ def merge(
     """
     if (name and not show) or (show and dry_run):
         raise click.UsageError("NAME goes with --show, and --show with no other option.")
-    with open_memory(url) as memory:
+    with open_memory(url, alone="merge") as memory:
         how: dict[str, Any] = {"dry_run": dry_run, "near": near, "at_most": at_most}
         result = memory.merged(" ".join(name)) if show else memory.merge(**how)
     if as_json:
@@ -250,7 +252,7 @@ def unmerge(url: str | None, target: str, as_json: bool) -> None:
       gswgraph unmerge 3f9a01c2
       gswgraph unmerge all
     """
-    with open_memory(url) as memory:
+    with open_memory(url, alone="unmerge") as memory:
         result = memory.unmerge(target)
     print_result(result, as_json, _print_unmerged)
 

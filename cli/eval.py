@@ -182,7 +182,7 @@ def run(url: str | None, /, questions: str, strategy: list[Variant], as_json: bo
     with (
         going_on(options["out"]),
         reporter(options["quiet"], eval_step) as report,
-        open_memory(url, models=["embedder"], **overrides) as memory,
+        open_memory(url, models=["embedder"], alone="eval", **overrides) as memory,
     ):
         result = evaluate(memory, question_set, strategy, progress=report, **protocol)
     written = write(result, options["out"]) if options["out"] is not None else None
@@ -247,7 +247,7 @@ def fit(url: str | None, /, questions: str, out: str) -> None:
     from gsw_graph.evaluate import read_questions
     from gsw_graph.evaluate.fit import fit_scores
 
-    with open_memory(url, models=["embedder"]) as memory:
+    with open_memory(url, models=["embedder"], alone="eval fit") as memory:
         fitted, steps = fit_scores(memory, read_questions(questions))
     Path(out).write_text(json.dumps(asdict(fitted), indent=1) + "\n", encoding="utf-8")
     click.echo(f"Fitted on {steps} sub-questions. To use it: export GSWGRAPH_FIT={out}")

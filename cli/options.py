@@ -81,6 +81,7 @@ def open_memory(
     create: bool = False,
     models: Collection[str] = (),
     show_cypher: bool = False,
+    alone: str | None = None,
     **overrides: Any,
 ) -> Memory:
     """Open the memory at `url`, else the one of the environment; one in a folder that a server has open is
@@ -91,12 +92,15 @@ def open_memory(
         create: Make a folder where there is none.
         models: Those that the command will need.
         show_cypher: Print each statement as it runs.
-        given: Settings that options gave.
+        alone: The command, where it needs the memory for itself and does not go through a server.
+        overrides: Settings that options gave.
     """
     from gsw_graph.cli.text.output import print_failure
     from gsw_graph.memory import Memory
 
     used = settings(**overrides)
+    if alone:
+        check_unserved(url or used.memory, alone)
     if served := _served(url or used.memory, used, overrides, show_cypher=show_cypher):
         return served
     return Memory.open(
@@ -106,6 +110,19 @@ def open_memory(
         models=models,
         tracer=print_failure if show_cypher else None,
     )
+
+
+def check_unserved(place: str, command: str) -> None:
+    """Raise EngineError where a server has a memory open that a command needs for itself."""
+    from gsw_graph.engine.embedded_folder import RunningServer
+    from gsw_graph.errors import EngineError
+
+    if running := RunningServer.find(place):
+        raise EngineError(
+            f"a server has this memory open, and gswgraph {command} needs it for itself",
+            where=running.address,
+            hint=f"End the server (Ctrl-C where it runs), run gswgraph {command}, and start it again",
+        )
 
 
 def print_memories(memory: Memory, *, empty: bool) -> None:
@@ -130,13 +147,15 @@ def _served(place: str, used: Settings, overrides: dict[str, Any], *, show_cyphe
     from gsw_graph.serve.remote import RemoteMemory
 
     memory = RemoteMemory(running, replace(used, memory=place))
-    model = overrides.get("llm")
-    if show_cypher or (model is not None and memory.model() != model):
+    options = {name: value for name, value in overrides.items() if value is not None}
+    if options.get("llm") == memory.model():
+        options.pop("llm", None)
+    if show_cypher or options:
         memory.close()
-        option = "--show-cypher" if show_cypher else "--llm"
+        option = next(iter(options), "show_cypher").replace("_", "-")
         raise InputError(
-            f"{option} does not go through a server",
+            f"--{option} does not go through a server",
             where=running.address,
-            hint="End the server, or leave the option out: the server's own models are asked",
+            hint="End the server, or leave the option out: the server's own models and settings count",
         )
     return cast("Memory", memory)  # the methods that commands call; others raise EngineError

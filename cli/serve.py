@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from gsw_graph.cli.options import json_option, memory_option, open_memory, settings
+from gsw_graph.cli.options import check_unserved, json_option, memory_option, open_memory, settings
 from gsw_graph.cli.text.output import print_json
 from gsw_graph.errors import InputError
 
@@ -35,6 +35,13 @@ from gsw_graph.errors import InputError
     multiple=True,
     metavar="HOST",
     help="A host name under which the server is asked; may be repeated.",
+)
+@click.option(
+    "--origin",
+    "origins",
+    multiple=True,
+    metavar="URL",
+    help="Another site whose pages may ask: https://notes.example.org; may be repeated.",
 )
 @click.option(
     "--asks",
@@ -67,6 +74,7 @@ def serve(
     read_only: bool,
     token_file: Path | None,
     names: tuple[str, ...],
+    origins: tuple[str, ...],
     asks: int | None,
     timeout: float,
     upload_limit: int,
@@ -91,11 +99,13 @@ def serve(
     from gsw_graph.serve.app import serve as run
     from gsw_graph.serve.context import AppState, Limits, default_asks
 
-    with Memory.open(url, settings=settings(llm=llm), models=["embedder", "llm"]) as memory:
+    used = settings(llm=llm)
+    check_unserved(url or used.memory, "serve")
+    with Memory.open(url, settings=used, models=["embedder", "llm"]) as memory:
         place, _ = split_address(memory.url)
         folder = memory.settings.cache_dir if "://" in place else Path(place)
         token, where = read_token(host, token_file, folder)
-        with listen(BindAddress(host, port, names, token)) as (opened, address):
+        with listen(BindAddress(host, port, names, token, origins)) as (opened, address):
             limits = Limits(
                 asks=asks or default_asks(model=memory.settings.llm is not None),
                 seconds=timeout,

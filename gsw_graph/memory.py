@@ -15,7 +15,7 @@ from gsw_graph.concurrency import MemoryLocks, acquired, never_cancelled
 from gsw_graph.config import Settings
 from gsw_graph.cypher import of_memory
 from gsw_graph.engine import connect, split_address, with_plain_errors
-from gsw_graph.errors import EndedError, InputError, StoppedError
+from gsw_graph.errors import EndedError, EngineError, InputError, StoppedError
 from gsw_graph.explore import contents
 from gsw_graph.explore.picture import picture
 from gsw_graph.extract import EXTRACTORS
@@ -72,12 +72,12 @@ class Memory:
         self._connection, self._settings, self._embedder = connection, settings, embedder
         self._reranker: Reranker | None = None
         self._chat: Chat | None = None
-        self._lender: Memory | None = None  # whose language model a memory that is `named` asks
         self._locks, self._lazy = MemoryLocks(), RLock()  # of what is made when it is first needed
         self._scopes: dict[tuple[int, str], dict[str, bool]] = {}
         self._building = Lock()  # of runs, in a question too
         self._state: MemoryState | None = None
-        self._closed, self._shared = False, False
+        self._closed = False
+        self._base: Memory | None = None  # the memory of this database that was opened, of others
 
     def __repr__(self) -> str:
         dialect = self._connection.dialect
@@ -125,8 +125,8 @@ class Memory:
         if self._closed:
             return
         self._closed = True
-        self._close_chat()
-        if not self._shared:
+        if self._base is None:
+            self._close_chat()
             self._connection.close()
 
     def __enter__(self) -> Self:
@@ -148,6 +148,8 @@ class Memory:
     @property
     def embedder(self) -> Embedder:
         """The embedder of the settings, loaded when it is first needed."""
+        if self._base is not None:
+            return self._base.embedder
         with self._lazy:
             if self._embedder is None:
                 from gsw_graph.models.embed.embedder import Embedder
@@ -159,6 +161,8 @@ class Memory:
     def reranker(self) -> Reranker | None:
         """The reranker of the settings, loaded when it is first needed; None for `cosine`, which the
         embedder's vectors serve."""
+        if self._base is not None:
+            return self._base.reranker
         with self._lazy:
             if self._reranker is None:
                 from gsw_graph.models.rerank import load
@@ -169,8 +173,8 @@ class Memory:
     @property
     def chat(self) -> Chat:
         """The language model of the settings, for questions. Raises InputError where they name none."""
-        if self._lender is not None:
-            return self._lender.chat
+        if self._base is not None:
+            return self._base.chat
         with self._lazy:
             if self._chat is None:
                 from gsw_graph.models.chat.chat import Chat
@@ -304,7 +308,7 @@ class Memory:
         strategy, planned = prepared(question, ask_options)
         limit = QuestionBudget.parse(ask_options.budget) if ask_options.budget is not None else None
         check = cancel.check if cancel else never_cancelled
-        state = self._ready(check)
+        state = self._ready(check, may_build=ask_options.build_runs)
         with self._locks.read(check):
             chat = self.chat if ask_options.llm and self._settings.for_role("answer").llm else None
             model = QuestionModel(chat, limit, check) if chat is not None else None
@@ -373,10 +377,17 @@ class Memory:
         return contents.question(self._reader, question.id)
 
     @with_plain_errors
-    def warm(self, *, cancel: Cancel | None = None) -> None:
-        """Load the embedder and read the caches, so that the first question is as fast as the next."""
-        if self._ready(cancel.check if cancel else never_cancelled):
-            self.ask("warm up", strategy="linked", k=1, llm=False, keep=False, cancel=cancel)
+    def warm(self, *, may_build: bool = True, cancel: Cancel | None = None) -> None:
+        """Load the embedder and read the caches, so that the first question is as fast as the next.
+
+        Args:
+            may_build: Make indexes that an interrupted load left undone; False: raise EngineError.
+            cancel: Ends it from another thread.
+        """
+        check = cancel.check if cancel else never_cancelled
+        if self._ready(check, may_build=may_build):
+            how: dict[str, Any] = {"k": 1, "llm": False, "keep": False, "build_runs": may_build}
+            self.ask("warm up", strategy="linked", cancel=cancel, **how)
 
     @with_plain_errors
     def forget(
@@ -511,16 +522,21 @@ class Memory:
     def named(self, name: str) -> Memory:
         """Return another memory of this database, by its name; the default one where that is empty.
 
-        It shares the connection, which closes with this memory, and the models. Raises InputError for what is
-        no name.
+        It shares the connection, which closes with this memory, the models, and the locks: what one of them
+        writes or builds, questions to the others wait for. Raises InputError for what is no name.
         """
         _, checked = split_address(f"database?memory={name}") if name else ("", "")
-        base = self._connection.default or self._connection
-        connection = base.to_memory(checked) if checked else base
-        memory = Memory(connection, replace(self._settings, memory=connection.url), self.embedder)
-        memory._reranker, memory._shared = self.reranker, True
-        memory._lender = self._lender or self
+        default = self._connection.default or self._connection
+        connection = default.to_memory(checked) if checked else default
+        memory = Memory(connection, replace(self._settings, memory=connection.url))
+        memory._base = self._base or self
+        memory._locks, memory._building = self._locks, self._building
         return memory
+
+    @with_plain_errors
+    def exists(self) -> bool:
+        """Tell whether anything was ever loaded into this memory."""
+        return schema.read_state(self._connection) is not None
 
     @with_plain_errors
     def memories(self) -> list[results.StoredMemory]:
@@ -643,11 +659,9 @@ class Memory:
         return table
 
     def _close_chat(self, chat: Chat | None = None) -> None:
-        """Close the client of the language model, if it is this one; the next question makes another. What is
-        lent stays open when the memory closes."""
-        if self._lender is not None:
-            if chat is not None:
-                self._lender._close_chat(chat)
+        """Close the client of the language model, if it is this one; the next question makes another."""
+        if self._base is not None:
+            self._base._close_chat(chat)
             return
         with self._lazy:
             mine = self._chat if chat is None or chat is self._chat else None
@@ -674,13 +688,20 @@ class Memory:
             self._state = state
         return state
 
-    def _ready(self, check: Check = never_cancelled) -> MemoryState | None:
+    def _ready(self, check: Check = never_cancelled, *, may_build: bool = True) -> MemoryState | None:
         """The state of a memory that can be asked, None of an empty one; indexes that an interrupted load
-        left undone are made first, those of a load under way waited for."""
+        left undone are made first if they may be, those of a load under way waited for."""
         state = self._stored_state()
         if state is None:
             return None
         schema.check(state, self._settings.embedder_label, state.dimension)
+        if not state.indexed and not may_build:
+            self._state = None  # the next question looks again
+            raise EngineError(
+                "this memory has no search indexes yet, and nothing may be written here",
+                where=self.url,
+                hint="Make them: gswgraph doctor --mend, or the load again that was cut off",
+            )
         if not state.indexed:
             with self._locks.write(check):
                 state = schema.read_state(self._connection)

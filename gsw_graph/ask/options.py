@@ -35,6 +35,7 @@ class ScopeOptions:
     since: str | None = option(None, "What is of this day or a later one: 2024, 2024-03 or 2024-03-09.")
     until: str | None = option(None, "What is of this day or an earlier one.")
     where: tuple[str, ...] = option((), 'Conditions on metadata: author = "Grau", year >= 1901.')
+    folder: str | None = option("", "The folder where relative paths begin; None: no name is a path.")
 
     def __post_init__(self) -> None:
         for field in fields(self):
@@ -84,7 +85,9 @@ class AskOptions(ScopeOptions):
     shown: tuple[str, ...] = option(
         (), "Ids of passages that were returned before in this conversation, and are not returned again."
     )
-    build_runs: bool = option(True, "false: `pruned` fails where runs are missing, and builds none.")
+    build_runs: bool = option(
+        True, "false: nothing is built for a question; `pruned` fails where runs are missing."
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -143,14 +146,17 @@ def limit_reader(
             )
     since, until = options.since or "", options.until or ""
     conditions: dict[str, Any] = {
-        **{"inside": _sources(options.inside), "outside": _sources(options.outside)},
+        "inside": _sources(options.inside, options.folder),
+        "outside": _sources(options.outside, options.folder),
         **{"since": since, "until": until, "where": [parse_condition(text) for text in options.where]},
     }
     reader.set_scope(scopes, **conditions)
     if reader.scope:
         return
+    # Who gave no path learns none.
+    inside = options.inside if options.folder is None else conditions["inside"]
     parts: list[tuple[dict[str, Any], str]] = [
-        ({"inside": conditions["inside"]}, f"no source is, or is under, {', '.join(conditions['inside'])}"),
+        ({"inside": conditions["inside"]}, f"no source is, or is under, {', '.join(inside)}"),
         ({"outside": conditions["outside"]}, f"all sources are under {', '.join(options.outside)}"),
         ({"since": since}, f"none is about {since} or a later day"),
         ({"until": until}, f"none is about {until} or an earlier day"),
@@ -174,16 +180,23 @@ def limit_reader(
     raise InputError(f"no document is in this scope: {reason}", hint=hint)
 
 
-def _sources(names: tuple[str, ...]) -> list[str]:
-    """Return sources as written, as sessions, and as absolute paths."""
+def _sources(names: tuple[str, ...], folder: str | None) -> list[str]:
+    """Return sources as written, as sessions, and as absolute paths, unless no name is a path.
+
+    Raises:
+        InputError: A name is empty.
+    """
     from gsw_graph.load.forgetting import source_paths
 
-    plain = [name.rstrip("/") or name for name in names]
-    return list(
-        dict.fromkeys(
-            text for name in plain for text in (name, f"session:{name}", *source_paths(name, Path.cwd()))
-        )
-    )
+    sources = []
+    for name in names:
+        if not name.strip():
+            raise InputError("an empty name means no source", hint="Leave it out to search everything")
+        plain = name.rstrip("/") or name
+        sources += [plain, f"session:{plain}"]
+        if folder is not None:
+            sources += source_paths(plain, folder)
+    return list(dict.fromkeys(sources))
 
 
 def parse_condition(text: str) -> dict[str, Any]:

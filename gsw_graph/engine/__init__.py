@@ -29,6 +29,7 @@ _FREE_BYTES = 1 << 20  # with less a disk counts as full
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
 _NAME = re.compile(r"(?=.{1,40}\Z)[a-z0-9]+(?:_[a-z0-9]+)*")  # which ends labels, types and names of indexes
+_PARAMETERS = ("memory", "policy")  # of an address; the second is for a cluster, which routes by it
 _SILENT = logging.NullHandler()  # one, so that a second connection adds no other
 
 
@@ -115,9 +116,10 @@ def connect(
 
 def split_address(address: str) -> tuple[str, str]:
     """Return where a database is, and the name of a memory in it: `bolt://host/?memory=notes`. The name is
-    empty for the default memory. Raises InputError for what is no name."""
+    empty for the default memory. Raises InputError for what is no name, and for an unknown parameter."""
     place, _, query = address.rpartition("?")
     options = query.split("&") if place else []
+    _check_parameters(place, options)
     names = [option.removeprefix("memory=") for option in options if option.startswith("memory=")]
     if not names:
         return address, ""
@@ -129,6 +131,21 @@ def split_address(address: str) -> tuple[str, str]:
         )
     others = "&".join(option for option in options if not option.startswith("memory="))
     return f"{place}?{others}" if others else place, names[-1]
+
+
+def _check_parameters(place: str, options: list[str]) -> None:
+    """Raise InputError where an address has a parameter that means nothing: it would be passed over, or
+    become part of the name of a folder."""
+    if any("/" in option for option in options):
+        return  # a folder with a question mark in its path
+    for option in options:
+        key, equals, _ = option.partition("=")
+        if equals and key not in _PARAMETERS:
+            raise InputError(
+                f"the address has an unknown parameter {key!r}",
+                where=place,
+                hint="Name a memory of this database by ?memory=NAME, another database by NEO4J_DATABASE",
+            )
 
 
 def check_address(memory: str) -> None:

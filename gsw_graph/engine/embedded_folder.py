@@ -209,9 +209,12 @@ class RunningServer:
     def find(cls, memory: str) -> RunningServer | None:
         """Return the server that has a memory in a folder open, None where none has. A file that `kill -9`
         left behind says nothing: the lock of the folder ended with its process."""
-        if "://" in memory:
+        from gsw_graph.engine import split_address
+
+        place, _ = split_address(memory)
+        if "://" in place:
             return None
-        folder = expanded(memory.partition("?memory=")[0]).absolute()
+        folder = expanded(place).absolute()
         try:
             data = json.loads((folder / SERVER).read_text(encoding="utf-8"))
             server = cls(str(data["address"]), str(data["token"]))

@@ -6,10 +6,11 @@ import hmac
 import ipaddress
 import logging
 import os
+import re
 import secrets
 import signal
 import socket
-from collections.abc import AsyncIterator, Collection, Iterator
+from collections.abc import AsyncIterator, Collection, Iterator, Sequence
 from contextlib import asynccontextmanager, closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,7 +18,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import uvicorn
-from fastapi import FastAPI, Request
+from fastapi import Depends, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import FileResponse, Response
 from fastapi.staticfiles import StaticFiles
@@ -31,7 +32,7 @@ from starlette.authentication import (
 )
 from starlette.exceptions import HTTPException
 from starlette.middleware.authentication import AuthenticationMiddleware
-from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -41,21 +42,28 @@ from gsw_graph.engine.embedded_folder import RunningServer, write_private
 from gsw_graph.errors import EngineError, GswGraphError, InputError
 from gsw_graph.serve import routes
 from gsw_graph.serve.context import (
+    PREFIX,
     AppState,
     BusyError,
+    check_parameters,
     describe_error,
     error_response,
     request_error,
     requested_memory,
+    unknown_parameter,
 )
 from gsw_graph.serve.mcp_server import Server
+from gsw_graph.serve.problems import describe
+from gsw_graph.text.safe_text import one_line
 
 PAGE = Path(__file__).parent / "page"
+JSON = "application/json"
 JSON_LIMIT = 4 * 2**20  # bytes of a body that is no upload
 
 TOKEN_VARIABLE = "GSWGRAPH_SERVE_TOKEN"  # noqa: S105 - the name of a variable
 TOKEN_FILE = "serve.token"  # noqa: S105 - the name of a file
 MIN_TOKEN = 16  # characters
+_HOST = re.compile(r"[\w.-]+(:\d+)?|\[[0-9a-fA-F:.]+\](:\d+)?")
 SHUTDOWN = 20  # seconds that requests under way have when the server stops
 
 ABOUT = """A memory over HTTP. What a route returns is what `gswgraph VERB --json` prints.
@@ -73,21 +81,46 @@ class Access:
         token: What everybody must send; None on loopback where nobody need.
         owner: What the command line of the memory's owner sends.
         hosts: Names under which the server is asked; `*` for any, which needs a token.
+        origins: Other sites whose pages may ask: `https://notes.example.org`.
     """
 
     token: str | None
     owner: str
     hosts: tuple[str, ...]
+    origins: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, host: str, token: str | None, owner: str, names: Collection[str] = ()) -> Access:
+    def of(
+        cls,
+        host: str,
+        token: str | None,
+        owner: str,
+        names: Collection[str] = (),
+        origins: Collection[str] = (),
+    ) -> Access:
         """Return the access to a server that listens at `host`.
 
         On loopback the Host header must name it, or a page of another site could have its own name lead here
         (DNS rebinding). Beyond loopback a token is always needed, which such a page does not have.
         """
         hosts = ("localhost", "127.0.0.1", "[::1]", *names) if is_loopback(host) else ("*",)
-        return cls(token, owner, hosts)
+        return cls(token, owner, hosts, tuple(origins))
+
+    def knows(self, host: str) -> bool:
+        """Tell whether the server is asked under the name in a Host header."""
+        name = host_name(host)
+        return any(
+            name == known.lower() or (known.startswith("*") and name.endswith(known[1:].lower()))
+            for known in self.hosts
+        )
+
+
+def host_name(host: str) -> str:
+    """Return the name in a Host header, without its port; empty where it cannot be read."""
+    if not _HOST.fullmatch(host):
+        return ""
+    name, _, port = host.lower().rpartition(":")
+    return name if name and port.isdecimal() else host.lower()
 
 
 def application(state: AppState, access: Access) -> FastAPI:
@@ -103,7 +136,8 @@ def application(state: AppState, access: Access) -> FastAPI:
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         async with mcp.session_manager.run():
             # the first question is as fast as the next
-            state.reads.submit(lambda cancel: state.memory.warm(cancel=cancel))
+            may_build = not state.read_only
+            state.reads.submit(lambda cancel: state.memory.warm(may_build=may_build, cancel=cancel))
             yield
 
     app = described(state.limits.upload, lifespan=lifespan)
@@ -123,7 +157,10 @@ def application(state: AppState, access: Access) -> FastAPI:
 
     app.add_middleware(_NamedMemory)
     app.add_middleware(AuthenticationMiddleware, backend=_Tokens(access), on_error=_answer_refused)
-    app.add_middleware(TrustedHostMiddleware, allowed_hosts=list(access.hosts), www_redirect=False)
+    if access.origins:
+        app.add_middleware(
+            CORSMiddleware, allow_origins=access.origins, allow_methods=["*"], allow_headers=["*"]
+        )
     return app
 
 
@@ -144,33 +181,49 @@ def described(upload: int = 0, **how: Any) -> FastAPI:
         telemetry={"auto_configure": False},  # no server of traces that is set for other programs gets ours
         **how,
     )
-    app.include_router(routes.router, prefix="/api")
-    app.include_router(routes.uploads, prefix="/api", max_body_size=upload)
+    checks = [Depends(check_parameters)]
+    app.include_router(routes.router, prefix=PREFIX, dependencies=checks)
+    app.include_router(routes.uploads, prefix=PREFIX, dependencies=checks, max_body_size=upload)
     return app
 
 
 class _NamedMemory:
-    """Let a request name a memory of the database: `?memory=NAME`, in the path of any route."""
+    """Let an agent name a memory of the database: `/mcp?memory=NAME`."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http":
-            requested_memory.set(HTTPConnection(scope).query_params.get("memory"))
+        if scope["type"] == "http" and scope["path"] == "/mcp":
+            parameters = HTTPConnection(scope).query_params
+            unknown = [unknown_parameter(name, ["memory"]) for name in parameters if name != "memory"]
+            if unknown:
+                await _invalid(unknown)(scope, receive, send)
+                return
+            requested_memory.set(parameters.get("memory"))
         await self._app(scope, receive, send)
 
 
 class _Tokens(AuthenticationBackend):
-    """Check Origin and bearer token; the page itself is open, as it holds nothing of the memory."""
+    """Check Host, Origin and bearer token; the page itself is open, as it holds nothing of the memory."""
 
     def __init__(self, access: Access) -> None:
         self._access = access
 
     async def authenticate(self, conn: HTTPConnection) -> tuple[AuthCredentials, BaseUser]:
-        origin = conn.headers.get("origin")
-        if origin is not None and urlsplit(origin).netloc.lower() != conn.headers.get("host", "").lower():
-            raise AuthenticationError("a page of another site may not ask this server")
+        host, origin = conn.headers.get("host", ""), conn.headers.get("origin")
+        if not self._access.knows(host):
+            raise _RefusedRequestError(
+                400,
+                f"this server is not asked under the name {one_line(host)!r}",
+                f"Start it with --name {one_line(host_name(host)) or 'HOST'}, or use its address",
+            )
+        if origin is not None and not self._is_allowed(origin, host):
+            raise _RefusedRequestError(
+                403,
+                f"a page of another site ({one_line(origin)}) may not ask this server",
+                f"If you trust that page, start the server with --origin {one_line(origin)}",
+            )
         scheme, _, token = conn.headers.get("authorization", "").partition(" ")
         sent = token.strip().encode() if scheme.lower() == "bearer" else b""
         if hmac.compare_digest(sent, self._access.owner.encode()):
@@ -179,14 +232,26 @@ class _Tokens(AuthenticationBackend):
         is_open = self._access.token is None or path == "/" or path.startswith("/static/")
         if is_open or hmac.compare_digest(sent, str(self._access.token).encode()):
             return AuthCredentials([]), SimpleUser("client")
-        raise AuthenticationError("the token is missing or wrong")
+        hint = "Send it: Authorization: Bearer TOKEN; the server printed at its start where it is"
+        raise _RefusedRequestError(401, "the token is missing or wrong", hint)
+
+    def _is_allowed(self, origin: str, host: str) -> bool:
+        """Tell whether pages of an origin may ask: those of this server, and those that were allowed."""
+        return urlsplit(origin).netloc.lower() == host.lower() or origin in self._access.origins
+
+
+class _RefusedRequestError(AuthenticationError):
+    """A request of somebody who may not ask so."""
+
+    def __init__(self, status: int, text: str, hint: str) -> None:
+        super().__init__(text)
+        self.described = request_error(status, text, hint)
 
 
 def _answer_refused(_: HTTPConnection, error: AuthenticationError) -> Response:
-    if "token" not in str(error):
-        return error_response(request_error(403, str(error)))
-    hint = "Send it: Authorization: Bearer TOKEN; the server printed at its start where it is"
-    return error_response(request_error(401, str(error), hint), WWW_Authenticate="Bearer")
+    described = error.described if isinstance(error, _RefusedRequestError) else request_error(401, str(error))
+    headers = {"WWW_Authenticate": "Bearer"} if described["status"] == 401 else {}
+    return error_response(described, **headers)
 
 
 async def _answer_error(_: Request, error: Exception) -> Response:
@@ -194,12 +259,19 @@ async def _answer_error(_: Request, error: Exception) -> Response:
     return error_response(describe_error(error), **headers)
 
 
-async def _answer_invalid(_: Request, error: Exception) -> Response:
-    """Return in one sentence what pydantic lists, without the values that were sent."""
-    problems = error.errors()[:3] if isinstance(error, RequestValidationError) else []
-    texts = [f"{'.'.join(map(str, item['loc'][1:])) or item['loc'][0]}: {item['msg']}" for item in problems]
-    text = f"the request cannot be used: {'; '.join(texts)}"
-    return error_response(request_error(422, text, "See /openapi.json"))
+async def _answer_invalid(request: Request, error: Exception) -> Response:
+    problems = error.errors() if isinstance(error, RequestValidationError) else []
+    return _invalid(problems, request.headers.get("content-type", ""))
+
+
+def _invalid(problems: Sequence[Any], content_type: str = JSON) -> Response:
+    """Return the answer to a request that does not fit."""
+    hint = "See /openapi.json"
+    if any(problem["loc"][:2] == ("body", "files") for problem in problems):
+        hint = "Send files in a form: curl -F files=@notes.md; see /openapi.json"
+    elif any(problem["loc"] == ("body",) for problem in problems) and not content_type.startswith(JSON):
+        hint = f"Send an object with Content-Type: {JSON}; see /openapi.json"
+    return error_response(request_error(422, f"the request cannot be used: {describe(problems, 1)}", hint))
 
 
 async def _answer_http_error(_: Request, error: Exception) -> Response:
@@ -255,12 +327,14 @@ class BindAddress:
     Attributes:
         names: Further host names under which it is asked.
         token: What everybody must send.
+        origins: Other sites whose pages may ask.
     """
 
     host: str = "127.0.0.1"
     port: int = 8484
     names: Collection[str] = ()
     token: str | None = None
+    origins: Collection[str] = ()
 
     @property
     def url(self) -> str:
@@ -346,7 +420,9 @@ def make_server(state: AppState, address: BindAddress, owner: str) -> uvicorn.Se
         owner: The token of the memory's owner, who may name files of this machine.
     """
     config = uvicorn.Config(
-        application(state, Access.of(address.host, address.token, owner, address.names)),
+        application(
+            state, Access.of(address.host, address.token, owner, address.names, address.origins)
+        ),
         http="h11",
         ws="none",
         log_config=None,

@@ -14,15 +14,17 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from contextvars import ContextVar, copy_context
 from dataclasses import dataclass
-from functools import lru_cache
+from threading import Lock
 from typing import Annotated, Any, Generic, TypeVar
 
 import anyio
 from fastapi import Depends, Query, Request
+from fastapi.exceptions import RequestValidationError
 from fastapi.responses import Response
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
 from gsw_graph.concurrency import Cancel
+from gsw_graph.engine import split_address
 from gsw_graph.errors import (
     EndedError,
     EngineError,
@@ -39,10 +41,11 @@ from gsw_graph.text.safe_text import to_json, without_password
 
 T = TypeVar("T")
 Send = Callable[[str, Any], None]
+PREFIX = "/api"  # of the routes
 PING = 10  # seconds; proxies close a stream that sends nothing
 log = logging.getLogger(__name__)
-_MEMORIES = 64  # of one database, whose state is kept
-requested_memory: ContextVar[str | None] = ContextVar("requested_memory", default=None)  # its name
+# The name of a memory that a call of a tool gives in its address.
+requested_memory: ContextVar[str | None] = ContextVar("requested_memory", default=None)
 
 
 class BusyError(GswGraphError):
@@ -195,21 +198,48 @@ def default_asks(*, model: bool) -> int:
 
 class AppState:
     """A memory, the others of its database, and the queues before them. A server that is `read_only` changes
-    nothing in them."""
+    nothing in them.
+
+    Each memory is one object, so that all who ask and load share its locks.
+
+    Attributes:
+        memory: The memory that the server was started with.
+        name: Its name; empty for the default memory of the database.
+    """
 
     def __init__(self, memory: Memory, limits: Limits | None = None, *, read_only: bool = False) -> None:
-        self._memory, self.limits, self.read_only = memory, limits or Limits(), read_only
-        self._named = lru_cache(_MEMORIES)(memory.named)
+        self.memory, self.limits, self.read_only = memory, limits or Limits(), read_only
+        self.name = split_address(memory.url)[1]
+        self._others: dict[str, Memory] = {}
+        self._finding = Lock()
         limits = self.limits
         self.asks = WorkQueue("questions", limits.asks, limits.waiting, limits.seconds)
         self.loads = WorkQueue("loads", 1, limits.waiting, None)
         self.reads = WorkQueue("requests", limits.reads, limits.waiting, limits.seconds)
 
-    @property
-    def memory(self) -> Memory:
-        """The memory that the current request names, else the one that the server was started with."""
-        name = requested_memory.get()
-        return self._memory if name is None else self._named(name)
+    def named(self, name: str | None, *, may_create: bool = False) -> Memory:
+        """Return the memory of a name, without one the memory that the server was started with.
+
+        Args:
+            name: As a request gives it.
+            may_create: The request is a load, which may begin a new memory.
+
+        Raises:
+            InputError: No memory has this name.
+        """
+        if name is None or name == self.name:
+            return self.memory
+        with self._finding:
+            if name not in self._others:
+                self._others[name] = self.memory.named(name)
+            memory = self._others[name]
+        if name and not may_create and not memory.exists():
+            known = [stored.name or "the default one" for stored in self.memory.memories()]
+            raise InputError(
+                f"there is no memory {name!r}",
+                hint=f"The memories of this database are: {', '.join(known) or 'none yet'}",
+            )
+        return memory
 
     def close(self) -> None:
         """Cancel all that runs or waits, and accept no more."""
@@ -231,14 +261,18 @@ class AppState:
 class RequestContext:
     """One request: the application's state, whether the memory's owner asks, and which form is accepted."""
 
-    def __init__(self, request: Request) -> None:
-        self._request = request
+    def __init__(self, request: Request, memory: Memory) -> None:
+        self._request, self.memory = request, memory
         self.app: AppState = request.app.state.gswgraph
-        self.memory = self.app.memory
         self.owner: bool = "owner" in request.auth.scopes
         accept = request.headers.get("accept", "")
         self.wants_events = "text/event-stream" in accept
         self.wants_html = accept.startswith("text/html")
+
+    def seconds(self, wanted: float | None) -> float:
+        """Return how long a query may take: as long as is wanted, and as the server allows."""
+        allowed = self.app.limits.seconds
+        return min(wanted or allowed, allowed)
 
     def folder(self, folder: str | None) -> str | None:
         """Return the folder where paths begin for the owner; for others no name is a path."""
@@ -257,7 +291,40 @@ class RequestContext:
             pass
 
 
-Context = Annotated[RequestContext, Depends(RequestContext)]
+MemoryName = Annotated[str | None, Query(description="A memory of the database, by its name.")]
+
+
+def _context(request: Request, memory: MemoryName = None) -> RequestContext:
+    return RequestContext(request, request.app.state.gswgraph.named(memory))
+
+
+def _unchecked_context(request: Request, memory: MemoryName = None) -> RequestContext:
+    return RequestContext(request, request.app.state.gswgraph.named(memory, may_create=True))
+
+
+def check_parameters(request: Request, memory: MemoryName = None) -> None:  # noqa: ARG001 - every route has it
+    """Refuse parameters in the address that the route does not have, by their names.
+
+    Raises:
+        RequestValidationError: There is one.
+    """
+    path = f"{PREFIX}{request.scope['route'].path_format}"
+    described = request.app.openapi()["paths"][path][request.method.lower()]
+    known = [each["name"] for each in described["parameters"] if each["in"] == "query"]
+    unknown = [name for name in request.query_params if name not in known]
+    if unknown:
+        raise RequestValidationError([unknown_parameter(name, known) for name in unknown])
+
+
+def unknown_parameter(name: str, known: list[str]) -> dict[str, Any]:
+    """Return the problem of a parameter that a route does not have, as pydantic writes problems."""
+    text = f"there is no such parameter; known are {', '.join(sorted(known))}"
+    return {"type": "unknown_parameter", "loc": ("query", name), "msg": text}
+
+
+Context = Annotated[RequestContext, Depends(_context)]
+# Of a route that may begin a memory, or needs none.
+UncheckedContext = Annotated[RequestContext, Depends(_unchecked_context)]
 Limit = Annotated[int, Query(ge=1, le=ALL)]
 Skip = Annotated[int, Query(ge=0, le=ALL)]
 

@@ -20,10 +20,12 @@ from pydantic import Field, ValidationError
 from gsw_graph import __version__
 from gsw_graph.concurrency import Cancel
 from gsw_graph.errors import GswGraphError
-from gsw_graph.serve.context import AppState, WorkQueue, jsonable
+from gsw_graph.serve.context import AppState, WorkQueue, jsonable, requested_memory
+from gsw_graph.serve.problems import describe
 from gsw_graph.text.safe_text import one_line, to_json
 
 if TYPE_CHECKING:
+    from gsw_graph.memory import Memory
     from gsw_graph.model.results import WholePassage
 
 T = TypeVar("T")
@@ -75,15 +77,17 @@ class Server(MCPServer[Any]):
         """Find the passages that matter to a question, best first, with their ids, titles and sources."""
         answer = await self._run(
             self._state.asks,
-            lambda cancel: self._state.memory.ask(
+            lambda memory, cancel: memory.ask(
                 question,
                 k=k,
                 inside=inside,
                 where=where,
+                folder=None,
                 shown=shown,
                 answer=False,
                 llm=False,
                 keep=False,
+                build_runs=not self._state.read_only,
                 cancel=cancel,
             ),
         )
@@ -108,12 +112,14 @@ class Server(MCPServer[Any]):
 
         answer = await self._run(
             self._state.asks,
-            lambda cancel: self._state.memory.ask(
+            lambda memory, cancel: memory.ask(
                 question,
                 k=k,
                 inside=inside,
                 where=where,
+                folder=None,
                 keep=not self._state.read_only,
+                build_runs=not self._state.read_only,
                 on_stage=report,
                 cancel=cancel,
             ),
@@ -141,7 +147,7 @@ class Server(MCPServer[Any]):
         """Show what the memory says of one name over all documents: roles, question-answer pairs, facts,
         passages, and the names beside it, which can be followed too."""
         view = await self._run(
-            self._state.reads, lambda _: self._state.memory.name(name, limit=limit + offset)
+            self._state.reads, lambda memory, _: memory.name(name, limit=limit + offset)
         )
         lists = {
             key: [_brief(entry) if _is_passage(entry) else entry for entry in value[offset:]]
@@ -157,7 +163,7 @@ class Server(MCPServer[Any]):
         offset: Annotated[int, Field(ge=0, description="The first character that is wanted.")] = 0,
     ) -> list[str]:
         """Read a passage, or a document whole, by its id, source or title."""
-        shown = await self._run(self._state.reads, lambda _: self._state.memory.show(id, folder=None))
+        shown = await self._run(self._state.reads, lambda memory, _: memory.show(id, folder=None))
         document = shown.document
         head = f"# {document.title or document.source}\n\nSource: {document.source}\n"
         text = head + "".join(map(_section, shown.passages))
@@ -170,7 +176,7 @@ class Server(MCPServer[Any]):
 
     async def status(self) -> list[str]:
         """Show what the memory holds: how many documents, passages, names and facts, and what serves it."""
-        status = await self._run(self._state.reads, lambda _: self._state.memory.status())
+        status = await self._run(self._state.reads, lambda memory, _: memory.status())
         return bounded(jsonable(status))
 
     async def add_document(
@@ -178,15 +184,17 @@ class Server(MCPServer[Any]):
         title: Annotated[str, Field(min_length=1, max_length=500)],
         text: Annotated[str, Field(min_length=1, max_length=MAX_DOCUMENT)],
         source: Annotated[
-            str | None, Field(max_length=500, description="Where it is from; else `note:` and the title.")
-        ] = None,
+            str, Field(max_length=500, description="Where it is from; else `note:` and the title.")
+        ] = "",
     ) -> list[str]:
         """Add a document. It takes the place of the one with the same source, or without one the same
         title."""
         record = {"title": title, "text": text, "source": source or f"note:{title}"}
         upload = {"note.jsonl": io.BytesIO(json.dumps(record).encode())}
         report = await self._run(
-            self._state.loads, lambda cancel: self._state.memory.load(uploads=upload, cancel=cancel)
+            self._state.loads,
+            lambda memory, cancel: memory.load(uploads=upload, cancel=cancel),
+            may_create=True,
         )
         if report.failures:
             raise ToolError(report.failures[0].reason)
@@ -198,12 +206,13 @@ class Server(MCPServer[Any]):
         text: Annotated[str, Field(min_length=1, max_length=4000)],
         speaker: Annotated[str, Field(max_length=100, description="Who said it.")] = "",
         session: Annotated[str, Field(min_length=1, max_length=200)] = "conversation",
-        at: Annotated[str | None, Field(max_length=40, description="When (ISO); else now.")] = None,
+        at: Annotated[str, Field(max_length=40, description="When (ISO); else now.")] = "",
     ) -> list[str]:
         """Remember what was said in a conversation, behind what was said before in the same session."""
         passage = await self._run(
             self._state.loads,
-            lambda _: self._state.memory.add(text, speaker=speaker, session=session, at=at),
+            lambda memory, _: memory.add(text, speaker=speaker, session=session, at=at or None),
+            may_create=True,
         )
         return [f"remembered as passage {passage}"]
 
@@ -212,7 +221,7 @@ class Server(MCPServer[Any]):
     ) -> list[str]:
         """Remove a document, and all that only it supported, by its source as `search` shows it."""
         forgotten = await self._run(
-            self._state.loads, lambda _: self._state.memory.forget(source, folder=None)
+            self._state.loads, lambda memory, _: memory.forget(source, folder=None)
         )
         if forgotten.unknown:
             raise ToolError(f"no document has the source {source!r}")
@@ -227,29 +236,55 @@ class Server(MCPServer[Any]):
     ) -> list[str]:
         """Say that an answer is right, so that it may be given again, or wrong, so that nothing of it is used
         again. Only where a person said so, or a document proves it."""
-        judge = self._state.memory.confirm if right else self._state.memory.reject
-        return bounded(jsonable(await self._run(self._state.reads, lambda _: judge(question))))
+        judged = await self._run(
+            self._state.reads,
+            lambda memory, _: memory.confirm(question) if right else memory.reject(question),
+        )
+        return bounded(jsonable(judged))
 
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
     ) -> CallToolResult | InputRequiredResult:
         """Call a tool as the SDK does, and say in one sentence, without what was sent, what does not fit."""
         try:
-            return await super().call_tool(name, arguments, context)
+            return await super().call_tool(name, self._given(name, arguments), context)
         except ToolError as error:
             # what the tool said, without what the SDK puts before it
             if isinstance(error.__cause__, ToolError):
                 raise error.__cause__ from None
             if not isinstance(error.__cause__, ValidationError):
                 raise
-            problems = error.__cause__.errors(include_input=False, include_url=False)
-            text = "; ".join(f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in problems[:5])
+            text = describe(error.__cause__.errors(include_input=False, include_url=False))
             raise ToolError(f"the arguments of {name} do not fit: {text}") from None
 
-    async def _run(self, queue: WorkQueue, work: Callable[[Cancel], T]) -> T:
-        """Run work in a queue; it ends with its request. Raises ToolError for what went wrong."""
+    def _given(self, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+        """Return the arguments of a tool that were given: null is none, and a text in place of a list is its
+        only entry. Raises ToolError for what the tool does not have."""
+        tool = self._tool_manager.get_tool(name)
+        known = tool.parameters.get("properties", {}) if tool else {}
+        if not known:  # some clients send a made-up argument to tools that have none
+            return {}
+        if unknown := [argument for argument in arguments if argument not in known]:
+            names = ", ".join(one_line(argument)[:100] for argument in unknown[:5])
+            raise ToolError(f"{name} has no argument {names}; it has {', '.join(known)}")
+        given = {argument: value for argument, value in arguments.items() if value is not None}
+        for argument, value in given.items():
+            is_list = known[argument].get("type") == "array"
+            if is_list and isinstance(value, str) and not value.lstrip().startswith("["):
+                given[argument] = [value]
+        return given
+
+    async def _run(
+        self, queue: WorkQueue, work: Callable[[Memory, Cancel], T], *, may_create: bool = False
+    ) -> T:
+        """Run work on the memory that the request names, in a queue; it ends with its request. Raises
+        ToolError for what went wrong."""
+
+        def run(cancel: Cancel) -> T:
+            return work(self._state.named(requested_memory.get(), may_create=may_create), cancel)
+
         try:
-            return await queue.submit(work).result()
+            return await queue.submit(run).result()
         except GswGraphError as error:
             raise ToolError(str(error)) from error
 

@@ -103,11 +103,11 @@ _REQUESTS: dict[str, Callable[..., tuple[Any, str, str, dict[str, Any]]]] = {
         "/cypher",
         {"query": query, "parameters": parameters, "timeout": timeout, "write": write},
     ),
-    "explore": lambda name, *, timeout=None, **parameters: (  # noqa: ARG005 - the server's own timeout
+    "explore": lambda name, *, timeout=None, **parameters: (
         results.Table,
         "POST",
         _path("analyses", name),
-        {"parameters": parameters},
+        {"parameters": parameters, "timeout": timeout},
     ),
     "corrections": lambda: (list[results.Correction], "GET", "/corrections", {}),
     "correct": lambda action, *values, by="": (
@@ -178,19 +178,25 @@ class RemoteMemory:
         """Return the language model of the server."""
         return self._request(dict[str, Any], "GET", "/about", {})["llm"]  # type: ignore[no-any-return]
 
+    def browser(self, question: str | None = None) -> str:  # noqa: ARG002 - as `Memory.browser`
+        """Raise the EngineError of `Memory.browser`: a memory in a folder has no Neo4j Browser."""
+        from gsw_graph.explore import browser
+
+        return browser.find(self.settings).link(browser.overview())
+
     def draw(
         self,
         content: results.Answer | str,
         /,
         *,
-        timeout: float | None = None,  # noqa: ARG002
+        timeout: float | None = None,
         **parameters: Any,
     ) -> Picture:
         """Draw as `Memory.draw`; the picture can be shown, but not changed."""
         if isinstance(content, results.Answer):
             body: dict[str, Any] = {"answer": content.to_dict()}
         else:
-            body = {"query": content, "parameters": parameters}
+            body = {"query": content, "parameters": parameters, "timeout": timeout}
         shown = self._request(dict[str, Any], "POST", "/draw", body)
         nodes = {node["id"]: Node(**node) for node in shown["nodes"]}
         edges = {(edge["source"], edge["target"], edge["caption"]): Edge(**edge) for edge in shown["edges"]}
@@ -215,10 +221,8 @@ class RemoteMemory:
             elif event == "stage" and on_stage is not None:
                 on_stage(data["stage"], data["text"])
 
-        body = {"question": question, "plan": steps, **options}
-        for name in {"inside", "outside"} & options.keys():  # paths begin here, and not where the server runs
-            sources = [options[name]] if isinstance(options[name], str) else options[name]
-            body[name] = [text for source in sources for text in (source, _absolute(source))]
+        folder = options.pop("folder", "")  # paths begin here, and not where the server runs
+        body = {"question": question, "plan": steps, **options, "folder": _absolute(folder)}
         return self._events(results.Answer, "/ask", receive, "answer", cancel, json=body)
 
     def add(self, text: str, **turn: str | None) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields, replace
 from inspect import Parameter, Signature
@@ -10,13 +9,14 @@ from typing import Annotated, Any, BinaryIO, Literal, get_type_hints
 
 from fastapi import APIRouter, Depends, File, Form, UploadFile
 from fastapi.responses import HTMLResponse, Response
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from gsw_graph import __version__
 from gsw_graph.ask.options import AskOptions, ScopeOptions
 from gsw_graph.ask.retrieve.strategies.fusion import RICR
 from gsw_graph.ask.strategy import Strategy
 from gsw_graph.concurrency import Cancel
+from gsw_graph.engine import split_address
 from gsw_graph.errors import InputError
 from gsw_graph.load.options import LoadOptions
 from gsw_graph.model.results import Answer, AskedQuestion, Progress
@@ -27,18 +27,18 @@ from gsw_graph.serve.context import (
     RequestContext,
     Send,
     Skip,
+    UncheckedContext,
     event_stream,
     json_response,
 )
 from gsw_graph.serve.remote import rebuild
+from gsw_graph.serve.uploads import UploadRoute, upload_name
 
 router = APIRouter()
-uploads = APIRouter()  # its bodies may be larger
+uploads = APIRouter(route_class=UploadRoute)  # its bodies may be larger
 
 MAX_FILES = 10_000  # in a request: a folder that is dragged onto the page
 _TOP_K = 3  # documents of a query, as Search-R1 has them
-MAX_NAME = 500  # characters of the name of an upload
-_CONTROL = re.compile("[\x00-\x1f\x7f]")
 
 QuestionText = Annotated[str, Field(max_length=4000)]
 StrategyName = Annotated[str, Field(max_length=100)]
@@ -46,17 +46,37 @@ PlanJson = Annotated[
     list[Any] | dict[str, Any] | bool | None,
     Field(description="Sub-questions to follow, as `ask --plan` reads them; false: none, and none is made."),
 ]
+Seconds = Annotated[
+    float | None, Field(gt=0, description="Seconds; never longer than the server allows.")
+]
 TopK = Annotated[int, Field(ge=1, le=100, description="How many passages.")]
 
 
-class Body(BaseModel):
+Folder = Annotated[
+    str | None, Field(description="For the owner alone: where paths among the sources begin.")
+]
+
+
+class NullsAreDefaults:
+    """A body in which null for a field means its default, as if it was left out."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_nulls(cls, body: Any) -> Any:
+        known = getattr(cls, "model_fields", None) or getattr(cls, "__dataclass_fields__", {})
+        if not isinstance(body, dict):
+            return body
+        return {name: value for name, value in body.items() if value is not None or name not in known}
+
+
+class Body(NullsAreDefaults, BaseModel):
     """A body of a request; what it does not name is refused."""
 
     model_config = ConfigDict(extra="forbid")
 
 
 @dataclass(frozen=True, kw_only=True)
-class AskBody(AskOptions):
+class AskBody(NullsAreDefaults, AskOptions):
     """The options of `gswgraph ask`."""
 
     __pydantic_config__ = Body.model_config
@@ -65,10 +85,11 @@ class AskBody(AskOptions):
     strategy: StrategyName = "auto"
     plan: PlanJson = None
     k: TopK = 5
+    folder: Folder = None
 
 
 @dataclass(frozen=True, kw_only=True)
-class SearchBody(ScopeOptions):
+class SearchBody(NullsAreDefaults, ScopeOptions):
     """What passages are searched by."""
 
     __pydantic_config__ = Body.model_config
@@ -76,6 +97,7 @@ class SearchBody(ScopeOptions):
     question: QuestionText
     strategy: StrategyName = "auto"
     k: TopK = 5
+    folder: Folder = None
 
 
 class RetrieveBody(Body):
@@ -94,6 +116,7 @@ class DrawBody(Body):
     answer: dict[str, Any] | None = None
     query: str | None = None
     parameters: dict[str, Any] = {}
+    timeout: Seconds = None
 
 
 class CypherBody(Body):
@@ -101,7 +124,7 @@ class CypherBody(Body):
 
     query: str
     parameters: dict[str, Any] = {}
-    timeout: float | None = Field(None, gt=0, description="Seconds; never longer than the server allows.")
+    timeout: Seconds = None
     write: bool = Field(False, description="For the owner of the memory on the same machine alone.")
 
 
@@ -109,6 +132,7 @@ class AnalysisBody(Body):
     """The parameters of an analysis by their names."""
 
     parameters: dict[str, Any] = {}
+    timeout: Seconds = None
 
 
 class TurnBody(Body):
@@ -126,7 +150,7 @@ class CorrectBody(Body):
     action: Literal["rename", "split", "remove", "supersede", "add"]
     values: list[Annotated[str, Field(max_length=4000)]] = Field(max_length=100)
     by: str = Field("", max_length=200, description="Who corrects it.")
-    folder: str | None = Field(None, description="For the owner alone: where paths among the sources begin.")
+    folder: Folder = None
 
 
 class ForgetBody(Body):
@@ -135,11 +159,11 @@ class ForgetBody(Body):
     sources: list[str] = []
     everything: bool = False
     dry_run: bool = False
-    folder: str | None = Field(None, description="For the owner alone: where paths among the sources begin.")
+    folder: Folder = None
 
 
 @dataclass(frozen=True, kw_only=True)
-class LoadBody(LoadOptions):
+class LoadBody(NullsAreDefaults, LoadOptions):
     """The options of `gswgraph load`."""
 
     __pydantic_config__ = Body.model_config
@@ -171,7 +195,7 @@ async def ask(context: Context, body: AskBody) -> Response:
 
     As events: `stage` (what is being done: `stage`, and `text` or null), `text` (a piece of the language
     model's answer as it comes), at the end `answer`, the whole result."""
-    options = {**vars(body)}
+    options = {**vars(body), "folder": context.folder(body.folder)}
     if context.app.read_only:
         options |= {"keep": False, "build_runs": False}
 
@@ -194,7 +218,7 @@ async def ask(context: Context, body: AskBody) -> Response:
 async def search(context: Context, body: SearchBody) -> Response:
     """The passages for a question, best first; no language model is asked, and nothing is kept."""
 
-    options = {**vars(body)}
+    options = {**vars(body), "folder": context.folder(body.folder)}
 
     def work(cancel: Cancel) -> Any:
         answer = context.memory.ask(
@@ -221,6 +245,7 @@ async def retrieve(context: Context, body: RetrieveBody) -> Response:
 
     def work(cancel: Cancel) -> Any:
         options: dict[str, Any] = {"k": body.topk or _TOP_K, "answer": False, "llm": False, "keep": False}
+        options["build_runs"] = not context.app.read_only
         results = []
         for query in body.queries:
             documents = [
@@ -293,7 +318,7 @@ async def draw(context: Context, body: DrawBody) -> Response:
         if body.answer is not None:
             picture = context.memory.draw(rebuild(Answer, body.answer))
         else:
-            seconds = context.app.limits.seconds
+            seconds = context.seconds(body.timeout)
             picture = context.memory.draw(
                 str(body.query), timeout=seconds, cancel=cancel, **_parameters(body.parameters)
             )
@@ -305,7 +330,8 @@ async def draw(context: Context, body: DrawBody) -> Response:
 
 @router.get("/about", summary="What this server is", tags=["read"])
 async def about(context: Context) -> Response:
-    """Its version, the memory, the strategies by name, the language model that is set, and what it takes."""
+    """Its version, the memory and its name, the strategies by name, the language model that is set, and what
+    it takes."""
     from gsw_graph.ask.retrieve.strategies import strategies
     from gsw_graph.extract import EXTRACTORS
 
@@ -314,6 +340,7 @@ async def about(context: Context) -> Response:
         {
             "version": __version__,
             "memory": context.memory.url,
+            "name": split_address(context.memory.url)[1],
             "read_only": app.read_only,
             "strategies": {strategy.name: strategy.help for strategy in strategies().values()},
             "extractors": ["auto", *EXTRACTORS],
@@ -333,8 +360,9 @@ async def status(context: Context) -> Response:
 
 
 @router.get("/memories", summary="List memories", tags=["read"])
-async def memories(context: Context) -> Response:
-    """The memories of the database. Every route takes the name of one: `?memory=NAME`."""
+async def memories(context: UncheckedContext) -> Response:
+    """The memories of the database, with `name` (empty for the default one) and the numbers of `documents`
+    and `passages`. Every route takes the name of one: `?memory=NAME`. A load may begin a new one."""
     return await context.read(lambda _: context.memory.memories())
 
 
@@ -392,7 +420,7 @@ async def analyses() -> Response:
 @router.post("/analyses/{name}", summary="Run an analysis", tags=["read"])
 async def analysis(context: Context, name: str, body: AnalysisBody) -> Response:
     """Its rows as a table: `columns`, `rows`."""
-    seconds, parameters = context.app.limits.seconds, _parameters(body.parameters)
+    seconds, parameters = context.seconds(body.timeout), _parameters(body.parameters)
     return await context.read(
         lambda cancel: context.memory.explore(name, timeout=seconds, cancel=cancel, **parameters)
     )
@@ -404,7 +432,7 @@ async def cypher(context: Context, body: CypherBody) -> Response:
     if body.write:
         context.app.check_writable()
         _check_owner(context, "writes by Cypher", "gswgraph cypher --write, on its machine")
-    seconds = min(body.timeout or context.app.limits.seconds, context.app.limits.seconds)
+    seconds = context.seconds(body.timeout)
     parameters = _parameters(body.parameters)
     return await context.read(
         lambda cancel: context.memory.cypher(
@@ -415,7 +443,7 @@ async def cypher(context: Context, body: CypherBody) -> Response:
 
 @uploads.post("/load", summary="Load documents", tags=["change"], form_limits={"max_files": MAX_FILES})
 async def load(
-    context: Context,
+    context: UncheckedContext,
     files: Annotated[list[UploadFile], File(description="Files of any format that `gswgraph load` reads.")],
     options: Annotated[LoadOptions, Depends(_form_options)],
     standard_input: Annotated[bool, Form(description="The one file is named by what it says.")] = False,
@@ -439,7 +467,7 @@ async def load(
 
 
 @router.post("/turns", summary="Add a turn of a conversation", tags=["change"])
-async def turns(context: Context, body: TurnBody) -> Response:
+async def turns(context: UncheckedContext, body: TurnBody) -> Response:
     """The id of its passage, as `gswgraph add --json` prints it; the next question finds it."""
     context.app.check_writable()
     passage = await context.run(context.app.loads, lambda _: context.memory.add(**body.model_dump()))
@@ -456,7 +484,7 @@ async def corrections(context: Context) -> Response:
 async def correct(context: Context, body: CorrectBody) -> Response:
     """The correction, as `gswgraph correct --json` prints it; later loads keep it."""
     context.app.check_writable()
-    how = {"by": body.by, "folder": context.folder(body.folder)}
+    how: dict[str, Any] = {"by": body.by, "folder": context.folder(body.folder)}
     return json_response(
         await context.run(
             context.app.loads, lambda _: context.memory.correct(body.action, *body.values, **how)
@@ -474,7 +502,7 @@ async def undo_correction(context: Context, which: str) -> Response:
 
 
 @router.post("/load/paths", summary="Load files of the server's machine", tags=["change"])
-async def load_paths(context: Context, body: LoadBody) -> Response:
+async def load_paths(context: UncheckedContext, body: LoadBody) -> Response:
     """For the owner of the memory on the same machine: files, folders and globs there, each an absolute
     path."""
     _check_owner(context, "loads files of this machine", "Send the files: POST /api/load")
@@ -497,15 +525,6 @@ async def forget(context: Context, body: ForgetBody) -> Response:
             ),
         )
     )
-
-
-def upload_name(name: str) -> str:
-    """Return the relative name of an upload, as a browser gives it. Raises InputError where it is none."""
-    parts = [part for part in name.replace("\\", "/").split("/") if part not in ("", ".")]
-    path = "/".join(parts)
-    if not parts or ".." in parts or len(path) > MAX_NAME or _CONTROL.search(path):
-        raise InputError("this is no name of a file", where=path[:100], hint="Send a name such as notes.md")
-    return path
 
 
 async def _load(context: RequestContext, paths: list[str], options: LoadOptions, **files: Any) -> Response:
