@@ -307,9 +307,22 @@ _BEYOND_ASCII = bytes(range(128, 256))
 
 
 def strip_bom(file: File) -> File:
-    """Return a file in UTF-8, where a mark says that it is UTF-16 or UTF-32; any other as it is."""
-    codec = next((codec for mark, codec in _MARKS if file.head.startswith(mark)), None)
+    """Return a file in UTF-8 if a mark or its zero bytes say that it is UTF-16 or UTF-32; any other as it is."""
+    codec = next((codec for mark, codec in _MARKS if file.head.startswith(mark)), _unmarked(file.head))
     return transcode(file, codec) if codec else file
+
+
+def _unmarked(head: bytes) -> str | None:
+    """Return the kind of UTF-16 that a text without a mark is in: every other byte of its ASCII is zero."""
+    sample = head[:1024]
+    for codec, zeros, others in (
+        ("utf-16-le", sample[1::2], sample[::2]),
+        ("utf-16-be", sample[::2], sample[1::2]),
+    ):
+        if len(sample) > 3 and 2 * zeros.count(0) > len(zeros) and 0 not in others:
+            text = sample[: len(sample) & ~1].decode(codec, "ignore")
+            return None if _NO_TEXT.search(text) else codec
+    return None
 
 
 def transcode(file: File, codec: str) -> File:
