@@ -13,7 +13,7 @@ from itertools import chain
 from pathlib import Path
 from typing import BinaryIO
 
-from gsw_graph.loaders import conversations, converter, markdown, records, text
+from gsw_graph.loaders import converter, markdown, records, subtitles, text, whatsapp
 from gsw_graph.loaders.files import (
     File,
     Format,
@@ -52,7 +52,8 @@ _READERS: dict[Format, Callable[[File], Iterator[Item]]] = {
     "archive": partial(converter.read, form="archive"),
     "mail": partial(converter.read, form="mail"),
     "mailbox": converter.read_mailbox,
-    "chat": conversations.read_chat,
+    "chat": whatsapp.read,
+    "subtitles": subtitles.read,
     "table": text.read_table,
     "code": text.read_code,
 }

@@ -307,9 +307,22 @@ _BEYOND_ASCII = bytes(range(128, 256))
 
 
 def strip_bom(file: File) -> File:
-    """Return a file in UTF-8, where a mark says that it is UTF-16 or UTF-32; any other as it is."""
-    codec = next((codec for mark, codec in _MARKS if file.head.startswith(mark)), None)
+    """Return a file in UTF-8 if a mark or zero bytes say that it is UTF-16 or UTF-32; any other as it is."""
+    codec = next((codec for mark, codec in _MARKS if file.head.startswith(mark)), _unmarked(file.head))
     return transcode(file, codec) if codec else file
+
+
+def _unmarked(head: bytes) -> str | None:
+    """Return the kind of UTF-16 that a text without a mark is in: every other byte of its ASCII is zero."""
+    sample = head[:1024]
+    for codec, zeros, others in (
+        ("utf-16-le", sample[1::2], sample[::2]),
+        ("utf-16-be", sample[::2], sample[1::2]),
+    ):
+        if len(sample) > 3 and 2 * zeros.count(0) > len(zeros) and 0 not in others:
+            text = sample[: len(sample) & ~1].decode(codec, "ignore")
+            return None if _NO_TEXT.search(text) else codec
+    return None
 
 
 def transcode(file: File, codec: str) -> File:
@@ -368,7 +381,19 @@ def decode(data: bytes, codec: str) -> str | None:
 # --- formats ---
 
 Format: TypeAlias = Literal[
-    "json", "jsonl", "markdown", "text", "pdf", "html", "archive", "mail", "mailbox", "chat", "table", "code"
+    "json",
+    "jsonl",
+    "markdown",
+    "text",
+    "pdf",
+    "html",
+    "archive",
+    "mail",
+    "mailbox",
+    "chat",
+    "subtitles",
+    "table",
+    "code",
 ]
 
 _BINARY: dict[bytes, Format] = {b"%PDF-": "pdf", b"PK\x03\x04": "archive", b"PK\x05\x06": "archive"}
@@ -419,7 +444,7 @@ _HTML = re.compile(
     rb"(?:<\?xml[^>]{0,200}>\s*)?(?:<!--(?:(?!-->).){0,4000}-->\s*)*<(?:!doctype\s+html|html|head|body)[\s>]",
     re.IGNORECASE | re.DOTALL,
 )
-_SUPPORTED = "text, Markdown, JSON, JSONL, CSV, mail, PDF, HTML, .docx, .pptx and .xlsx are"
+_SUPPORTED = "text, Markdown, JSON, JSONL, CSV, subtitles, mail, PDF, HTML, .docx, .pptx and .xlsx are"
 # Code and settings look like prose or Markdown to any rule: a comment is a heading, "---" is front matter.
 _CODE = tuple(
     ".asm .awk .bash .bat .c .cc .cfg .clj .cmake .conf .cpp .cs .css .cypher .dart .diff .ex .exs .go "
@@ -450,10 +475,23 @@ _WRITTEN = {b"from", b"to", b"cc", b"date", b"sent", b"subject", b"reply-to", b"
 # "From " and who sent it, then headers.
 _MAILBOX = re.compile(rb"From \S[^\r\n]{0,300}\r?\n(?=[!-9;-~]{1,80}:[ \t])")
 _OBJECT = re.compile(rb'\{\s*["}]')
-_CHAT_LINE = re.compile(  # WhatsApp: [01.05.24, 10:00:00] Ana: text, or 01/05/2024, 10:00 - Ana: text
-    rb"^(?:\xe2\x80\x8e)?\[?\d{1,4}[./-]\d{1,2}[./-]\d{2,4}, \d{1,2}:\d\d[^-\]\n]{0,12}(?:\]| -)"
-    rb" [^:\n]{1,80}: ",
-    re.MULTILINE,
+CHAT_LINE = re.compile(
+    "[\u200e\u200f\u202a-\u202e\ufeff]*"
+    r"(?P<open>\[)?(?P<first>\d{1,4})([./-])\s?(?P<second>\d{1,2})\3\s?(?P<third>\d{1,4})\.?[,،]?\s"
+    r"(?P<before>[^\W\d_][^\d\n\]\[:,-]{0,9}?)?\s?"  # klo, 下午, a las
+    r"(?P<hour>\d{1,2})[:.](?P<minute>\d\d)(?:[:.]\d\d)?"
+    r"(?P<after>\s?[^\W\d_][^\d\n\]\[:,-]{0,9}?)?"  # PM, p. m., Uhr
+    r"(?(open)\]|(?:\s?[-–—]|,))\s"
+    r"(?P<said>[^\n]*)"
+)
+"""A message of WhatsApp: [01.05.24, 10:00:00] Ana: text, or 01/05/2024, 10:00 - Ana: text."""
+_LEVELS = frozenset("trace debug info notice warn warning error critical fatal".split())  # of logs
+# How files of subtitles begin: by their name, or a number and a line with two times.
+_CLOCK = rb"(?:\d{1,3}:)?\d{1,2}:\d\d[.,]\d{1,3}"
+_TIMES = _CLOCK + rb"[ \t]*(?:-->[ \t]*|,(?=\d+:\d\d:\d\d\.))" + _CLOCK
+_SUBTITLES = re.compile(
+    rb"WEBVTT(?=\s)(?=.{0,65000}?-->)|\[Script Info\](?=.{0,65000}?^Dialogue:)|(?:\d+[ \t]*\r?\n)?" + _TIMES,
+    re.DOTALL | re.MULTILINE,
 )
 # How files begin that are one object, often on one line: OpenIE results and Panini's combined file.
 _WHOLE = re.compile(rb'\{\s*"(?:docs"\s*:\s*\[|documents"\s*:\s*\{|metadata"\s*:\s*\{\s*"total_)')
@@ -490,8 +528,10 @@ def detect_format(file: File) -> Format:
         raise NothingError("an SVG image, which has no text to load")
     if _HTML.match(body) or (name.endswith((".html", ".htm", ".xhtml")) and body.startswith(b"<")):
         return "html"
-    if len(_CHAT_LINE.findall(body[:4000])) > 1:
+    if _is_chat(body):
         return "chat"
+    if _SUBTITLES.match(body):
+        return "subtitles"
     if named := next((form for form, ends in _NAMED.items() if name.endswith(ends)), None):
         return named
     if name.endswith(_JSON) or _ARRAY.match(body):
@@ -499,6 +539,17 @@ def detect_format(file: File) -> Format:
     # One line with a # alone may be a comment.
     marked = _FRONT_MATTER.match(body) or _HEADING.match(body) or len(_HEADING.findall(body)) > 1
     return "markdown" if name.endswith(_MARKDOWN) or marked else "text"
+
+
+def _is_chat(body: bytes) -> bool:
+    """Return whether a text begins with messages of WhatsApp."""
+    written = body[:8000].decode("utf-8", "replace").splitlines()
+    matches = [match for line in written if (match := CHAT_LINE.match(line))]
+    speakers = [
+        match["said"].partition(": ")[0].strip().lower() for match in matches if ": " in match["said"]
+    ]
+    is_log = any(speaker in _LEVELS for speaker in speakers)
+    return len(speakers) > 1 and CHAT_LINE.match(written[0]) is not None and not is_log
 
 
 def _is_mail(body: bytes) -> bool:

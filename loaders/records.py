@@ -140,9 +140,15 @@ def _object(value: object, place: str, file: File, number: str) -> Iterator[Item
 
 
 def _array(values: list[Any], place: str, file: File) -> Iterator[Item]:
-    from gsw_graph.loaders import panini
+    from gsw_graph.loaders import chat_exports, conversations, panini
 
+    if chat_exports.is_slack(values):
+        yield from conversations.read_slack(values, place, file)
+        return
     readers = [_reader(value) for value in values]
+    if not any(readers) and chat_exports.is_slack_list(file):
+        yield Skipped(place, "a list of a Slack export; its names are read with the messages")
+        return
     if not any(readers):
         yield Failure(place, f"JSON of an unknown shape: {SHAPES}") if values else Skipped(place, "empty")
         return

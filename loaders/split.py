@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
-from gsw_graph.text.words import written_sentences
+from gsw_graph.text.words import SPACELESS, written_sentences
 
 # Small embedding models read about 256 tokens, which is about 200 English words; MOST leaves space for
 # the end of a paragraph.
@@ -23,10 +23,11 @@ TARGET, MOST, LEAST, CRUMB = 200, 240, 80, 20
 SENTENCE_LIMIT = 1000
 """A sentence of more words than this is cut; a corpus record of at most this many words stays one passage."""
 
-# A script without spaces counts a word a character, as embedding models do; a long run without spaces counts
-# a word every 16 characters.
+# A script without spaces counts a word a character, as embedding models do, or every four, if it is an
+# alphabet as that of Thai; a long run without spaces counts a word every 16 characters.
 _CJK = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
-_WORD = re.compile(rf"[{_CJK}]|[^\s{_CJK}]{{1,16}}")
+_WORD = re.compile(rf"[{_CJK}]|[{SPACELESS}]{{1,4}}|[^\s{_CJK}{SPACELESS}]{{1,16}}")
+_SPACELESS = re.compile(rf"[{SPACELESS}]")
 # Some punctuation without end takes `segment` quadratic time: it sees this many characters at once, more than
 # a sentence may have.
 _WINDOW = 20_000
@@ -128,7 +129,8 @@ def _units(block: Block) -> list[str]:
 def _cut(unit: str) -> list[str]:
     """Return a unit as it is, or in pieces of about 200 words where it is above the limit."""
     starts = [match.start() for match in _WORD.finditer(unit)]
-    if len(starts) <= SENTENCE_LIMIT:
+    # No sentence end can be told in Thai, so that a long sentence is none.
+    if len(starts) <= (MOST if _SPACELESS.search(unit) else SENTENCE_LIMIT):
         return [unit]
     cuts = [0]
     at = 0

@@ -6,16 +6,17 @@ Each row of a table is a line that names its columns, so that a passage can be u
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
 from types import MappingProxyType
+from typing import cast
 
 from gsw_graph.loaders.files import (
+    LISTED,
     Converted,
     File,
     Item,
@@ -29,7 +30,7 @@ from gsw_graph.loaders.files import (
     shortened,
 )
 from gsw_graph.loaders.split import Block, paragraphs, split
-from gsw_graph.model.documents import Document, Failure, Passage, Value, content_id, typed
+from gsw_graph.model.documents import Document, Failure, Passage, Skipped, Value, content_id, typed
 
 _TITLE = re.compile(r"([^\n]{1,100})\n[^\S\n]*\n\s*(?=\S)")
 
@@ -145,9 +146,10 @@ def stem(file: File) -> str:
 
 # --- tables ---
 
-_DELIMITERS = ",;\t|"
-_LOOKED_AT = 50  # lines, for the delimiter and the head
-_QUOTED = re.compile(r'"[^"]*"')
+_DELIMITERS = ";\t|,"  # of two that part a table alike, the first: a comma may be of numbers
+_LOOKED_AT = 50  # rows, for the delimiter, the width and the head
+_SAMPLE = 50_000  # characters
+_MOST_CELL = 128 * 1024  # characters
 _NUMBER = re.compile(r"[-+]?[\d.,:/ -]+%?")
 # Numbers that name columns: years, spans of years or ages.
 _LABEL = re.compile(
@@ -156,80 +158,219 @@ _LABEL = re.compile(
 _SEPARATOR = re.compile(r'\s*"?sep=(.)"?\s*?(?:\n|$)')
 
 
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """A row of a table: the number of its line, and its cells."""
+
+    line: int
+    cells: list[str]
+
+    @property
+    def width(self) -> int:
+        """Return how many cells there are, but for empty ones at the end."""
+        return max((number for number, cell in enumerate(self.cells, 1) if cell), default=0)
+
+
 def read_table(file: File) -> Iterator[Item]:
-    """Yield the document of a table, then the rows that cannot be read. Where a column is named `text`, each
-    row is a document, as a record of JSON is, and its other columns are metadata."""
+    """Yield the document of a table, then what is wrong with rows. Where a column is named `text`, each row
+    is a document, as a record of JSON is, and its other columns are metadata."""
     from gsw_graph.loaders import records
 
     text = decode(file)
-    faults: list[str] = []
-    rows = [row for row in _table_rows(text, faults) if any(row)]
-    head = [cell.lower() for cell in rows[0]] if rows else []
-    table = "\n".join(_table_lines(rows))
-    if not table:
-        raise UnusableError(faults[0] if faults else "a table without rows")
+    table = _Table(text)
+    rows = [row for row in table.rows() if row.width]
+    head = [cell.lower() for cell in rows[0].cells] if rows else []
+    written = "\n".join(_table_lines(rows))
+    if not written:
+        raise UnusableError(table.faults[0] if table.faults else "a table without rows")
     if "text" in head:
-        for number, row in enumerate(rows[1:], 2):
-            cells = zip(head, row, strict=False)
+        for row in rows[1:]:
+            # Cells beyond the head are metadata too.
+            keys = [*head, *(f"column {number + 1}" for number in range(len(head), row.width))]
+            cells = zip(keys, row.cells, strict=False)
             value = {key: cell if key in records.OWN else typed(cell) for key, cell in cells if cell}
-            yield from records.read_record(Record(value, f"{file.name}: row {number}", file))
+            yield from records.read_record(Record(value, f"{file.name}: line {row.line}", file))
     else:
-        yield from document(file, "csv", "", split([Block(table + "\n", "lines")]), text)
-    yield from (Failure(file.name, fault, part=True) for fault in shortened(faults))
+        yield from document(file, "csv", "", split([Block(written + "\n", "lines")]), text)
+    yield from (Failure(file.name, fault, part=True) for fault in shortened(table.faults))
+    yield from (Skipped(file.name, notice, part=True) for notice in _odd_rows(rows))
 
 
-def _table_rows(text: str, faults: list[str]) -> Iterator[list[str]]:
-    """Yield the rows; what is wrong with others is added to `faults`."""
-    if declared := _SEPARATOR.match(text):  # as Excel writes it
-        text = text[declared.end() :]
-    delimiter = declared[1] if declared else _delimiter(text)
-    # not splitlines, which ends a row at characters that occur within cells (U+2028, U+0085, form feed)
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
-    row: list[str] | None = []
-    while row is not None:
-        try:
-            row = next(reader, None)
-        except csv.Error as error:
-            faults.append(f"line {reader.line_num}: the row cannot be read ({error})")
-        else:
-            yield [" ".join(cell.split()) for cell in row or ()]
+def _odd_rows(rows: list[_Row]) -> Iterator[str]:
+    """Yield what is said of the rows that have other numbers of cells than the head."""
+    rows = rows[_captions(rows) :]
+    if not _is_head(rows):
+        return
+    head = rows[0]
+    more = [row.line for row in rows[1:] if row.width > len(head.cells)]
+    fewer = [row.line for row in rows[1:] if len(row.cells) < head.width]
+    kinds = (
+        (more, "more", ", which are read without its names"),
+        (fewer, "fewer", ", whose last columns are taken as empty"),
+    )
+    for numbers, kind, reading in kinds:
+        if numbers:
+            shown = ", ".join(map(str, numbers[:LISTED]))
+            shown += f" and {len(numbers) - LISTED} others" if len(numbers) > LISTED else ""
+            yield f"rows with {kind} cells than the head{reading}: line {shown}"
 
 
-def _delimiter(text: str) -> str:
-    """Return the delimiter that parts most lines alike; a comma where none does."""
-    sample = _QUOTED.sub("", text[: _LOOKED_AT * 1000]).strip("\n").split("\n")[:_LOOKED_AT]
-    counts = Counter((line.count(sign), sign) for line in sample for sign in _DELIMITERS if sign in line)
-    return max(counts, key=lambda count: (counts[count], count[0], count[1] == ","), default=(0, ","))[1]
+class _Table:
+    """The rows of a table in text (CSV).
+
+    A quotation mark begins a cell only if another ends the cell; a stray mark is a character as any other.
+    A quoted cell may have line ends. If the lines that a cell would take in are rows themselves, its mark is
+    a stray one.
+
+    Attributes:
+        faults: What is wrong with rows that cannot be read.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.faults: list[str] = []
+        self._text = text.replace("\r", "\n")
+        declared = _SEPARATOR.match(self._text)  # as Excel writes it
+        self._start = declared.end() if declared else 0
+        self._sample = self._text[self._start : self._start + _SAMPLE]
+        self._learn(declared[1] if declared else _DELIMITERS)
+
+    def rows(self) -> Iterator[_Row]:
+        """Yield the rows; what is wrong with others is added to `faults`."""
+        line = self._text.count("\n", 0, self._start) + 1
+        at = self._start
+        while at < len(self._text):
+            cells, end = self._row(self._text, at, self._long)
+            if "\n" in self._text[at:end] and self._is_stray(self._text[at:end], cells):
+                cells, end = self._row(self._text, at, self._short)
+            if any(len(cell) > _MOST_CELL for cell in cells):
+                reason = f"a cell of more than {_MOST_CELL:,} characters"
+                self.faults.append(f"line {line}: the row cannot be read ({reason})")
+            else:
+                yield _Row(line, [" ".join(cell.split()) for cell in cells])
+            line += self._text.count("\n", at, end) + 1
+            at = end + 1
+
+    def _learn(self, delimiters: str) -> None:
+        """Tell the delimiter, the mark that quotes cells, and how many cells a row has."""
+        best, chosen = (0.0, 0), ",;"[delimiters == ";"]
+        for delimiter in delimiters:
+            self._use(delimiter)
+            for quoted in (self._long, self._short):
+                share, width = self._shape(quoted)
+                if (share, width) > best:
+                    best, chosen = (share, width), delimiter
+        self._use(chosen)
+        self._width = best[1]
+        self._spaced = f"{chosen} " in self._sample.partition("\n")[0]
+
+    def _use(self, delimiter: str) -> None:
+        """Set what parts and quotes cells."""
+        self._delimiter, escaped = delimiter, re.escape(delimiter)
+        lines = self._sample.split("\n")
+        apostrophes = re.compile(rf"(?:^|{escaped})'[^']*'(?={escaped}|$)")
+        quoted = 0 if '"' in self._sample else sum(bool(apostrophes.search(line)) for line in lines)
+        mark = "'" if 2 * quoted > len(lines) else '"'
+        self._quote, end = mark, rf"(?=[{escaped}\n]|\Z)"
+        # Within a cell a mark is doubled, or has a backslash before it.
+        inner = rf"(?:(?<=\\){mark}(?! *{end})|{mark}{mark})"
+        self._long = re.compile(rf" *{mark}([^{mark}]*(?:{inner}[^{mark}]*)*){mark} *{end}")
+        self._short = re.compile(rf" *{mark}([^{mark}\n]*(?:{inner}[^{mark}\n]*)*){mark} *{end}")
+        self._mark = re.compile(rf"[\\{mark}]({mark})")
+        self._plain = re.compile(rf"[^{escaped}\n]*")
+
+    def _shape(self, quoted: re.Pattern[str]) -> tuple[float, int]:
+        """Return the commonest number of cells in the sample, above 1, and the share of rows that have it."""
+        at, widths = 0, []
+        while at < len(self._sample) and len(widths) < _LOOKED_AT:
+            cells, end = self._row(self._sample, at, quoted)
+            widths += [len(cells)] if any(cells) else []
+            at = end + 1
+        counts = Counter(width for width in widths if width > 1)
+        width = max(counts, key=lambda width: (counts[width], width), default=0)
+        return counts[width] / max(len(widths), 1), width
+
+    def _row(self, text: str, at: int, quoted: re.Pattern[str]) -> tuple[list[str], int]:
+        """Return the cells of the row that begins at a place, and the place of its end."""
+        line_end = text.find("\n", at)
+        line_end = len(text) if line_end < 0 else line_end
+        if self._quote not in text[at:line_end]:
+            return text[at:line_end].split(self._delimiter), line_end
+        cells = []
+        while True:
+            if match := quoted.match(text, at):
+                cells.append(self._mark.sub(r"\1", match[1]))
+                at = match.end()
+            else:
+                end = cast("re.Match[str]", self._plain.match(text, at)).end()
+                cells.append(text[at:end])
+                at = end
+            if not text.startswith(self._delimiter, at):
+                return cells, at
+            at += 1
+
+    def _is_stray(self, written: str, cells: list[str]) -> bool:
+        """Return whether the quoted cells of a row of several lines are rows that stray marks enclose."""
+        lines = written.split("\n")
+        rows = sum(self._is_row(line) for line in lines)
+        if self._width < 2 or rows == 0:
+            return False
+        if self._delimiter == "\t" and rows == len(lines):  # no cell has a tab
+            return True
+        if len(cells) != self._width:
+            return 2 * rows >= len(lines)
+        return 2 * rows > len(lines) > 2
+
+    def _is_row(self, line: str) -> bool:
+        """Return whether a line is a row by itself. In prose a comma has a space after it."""
+        prose = f"{self._delimiter} " in line and not self._spaced
+        return not prose and len(self._row(line, 0, self._short)[0]) == self._width
 
 
-def _table_lines(rows: list[list[str]]) -> Iterator[str]:
-    """Yield captions, then a line for each row."""
-    widest = max((sum(map(bool, row)) for row in rows[:_LOOKED_AT]), default=0)
-    while len(rows) > 2 and widest > 1 and sum(map(bool, rows[0])) == 1 and not _is_head(rows):
-        yield next(filter(None, rows[0]))
-        rows = rows[1:]
-    head, rest = (rows[0], rows[1:]) if _is_head(rows) else ([], rows)
+def _captions(rows: list[_Row]) -> int:
+    """Return how many rows of a single cell stand above the head."""
+    widest = max((sum(map(bool, row.cells)) for row in rows[:_LOOKED_AT]), default=0)
+    count = 0
+    while len(rows) > count + 2 and widest > 1 and not _is_head(rows[count:]):
+        if sum(map(bool, rows[count].cells)) != 1:
+            break
+        count += 1
+    return count
+
+
+def _table_lines(rows: list[_Row]) -> Iterator[str]:
+    """Yield captions, then a line for each row. The cells of a row that has more than the head are not under
+    names, which may be wrong."""
+    captions = _captions(rows)
+    yield from (next(filter(None, row.cells)) for row in rows[:captions])
+    rows = rows[captions:]
+    head, rest = (rows[0].cells, rows[1:]) if _is_head(rows) else ([], rows)
     for row in rest:
-        names = [*head, *[""] * len(row)]
+        if len(row.cells) == 1 < len(head):
+            yield row.cells[0]
+            continue
+        names = [] if row.width > len(head) else head
+        names = [*names, *[""] * len(row.cells)]
         yield "; ".join(
-            f"{names[n] or f'column {n + 1}'}: {cell}" if names[n] or len(row) > 1 else cell
-            for n, cell in enumerate(row)
+            f"{names[n] or f'column {n + 1}'}: {cell}" if names[n] or len(row.cells) > 1 else cell
+            for n, cell in enumerate(row.cells)
             if cell
         )
 
 
-def _is_head(rows: list[list[str]]) -> bool:
+def _is_head(rows: list[_Row]) -> bool:
     """Return whether the first row names the columns: each differently, and not by what the column holds."""
     if len(rows) < 2:
         return False
-    names = [(n, cell) for n, cell in enumerate(rows[0]) if cell]
-    distinct = len({cell for _, cell in names}) == len(names) and (len(names) > 1 or len(rows[1]) < 2)
+    names = [(n, cell) for n, cell in enumerate(rows[0].cells) if cell]
+    single = len(names) == 1 and len(rows[1].cells) > 1
+    distinct = bool(names) and len({cell for _, cell in names}) == len(names) and not single
     return distinct and all(_is_label(cell, n, rows) for n, cell in names if _NUMBER.fullmatch(cell))
 
 
-def _is_label(cell: str, column: int, rows: list[list[str]]) -> bool:
+def _is_label(cell: str, column: int, rows: list[_Row]) -> bool:
     """Return whether a number names its column, which then holds other things."""
-    below = [row[column] for row in rows[1:_LOOKED_AT] if column < len(row) and row[column]]
+    cells = [row.cells[column] for row in rows[1:_LOOKED_AT] if column < len(row.cells)]
+    below = [value for value in cells if value]
     labels = sum(bool(_LABEL.fullmatch(value)) for value in below)
     return bool(_LABEL.fullmatch(cell) and below) and labels * 2 <= len(below)
 

@@ -11,7 +11,7 @@ import pytest
 from gsw_graph import Memory
 from gsw_graph.errors import InputError
 from gsw_graph.loaders import read
-from gsw_graph.model.documents import Document
+from gsw_graph.model.documents import Document, Skipped
 
 
 def sessions(path: Path, value: object) -> list[Document]:
@@ -52,8 +52,9 @@ def test_exports_of_chats_are_sessions_of_turns(tmp_path: Path) -> None:
 )
 def test_a_chat_of_whatsapp_is_a_session_of_turns(tmp_path: Path, lines: str, expected: list[tuple[str, str, str]]) -> None:
     (tmp_path / "chat.txt").write_text(lines, encoding="utf-8")
-    (chat,) = read([str(tmp_path / "chat.txt")])
+    chat, *left_out = read([str(tmp_path / "chat.txt")])
     assert isinstance(chat, Document)
+    assert [item.reason for item in left_out if isinstance(item, Skipped)] == ["1 system line"] * ("encrypted" in lines)
     assert (chat.loader, chat.title, turns(chat)) == ("conversation", "chat", expected)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from math import log1p
@@ -63,6 +63,13 @@ _ASCII_WORD = re.compile(r"[a-z0-9]+")
 _UNSPACED = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]"
 )
+# Those of them that full-text indexes leave whole, up to a space: Thai, Lao, Burmese, Khmer and their kin.
+_RUN = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u1950-\u19ff\u1a20-\u1aaf\ua9e0-\ua9ff\uaa60-\uaadf"
+SPACELESS = f"{_RUN}\u0f00-\u0fff"
+"""The same and Tibetan, whose syllables have marks between them: in these a space ends a phrase."""
+_RUNS = re.compile(rf"[{_RUN}]+")
+_CLUSTER = re.compile(rf".[{MARKS}]*", re.DOTALL)  # a sign with its vowels and tones
+_PHRASE_END = re.compile(rf"(?<=[{SPACELESS}]\s)(?=\S)")
 _POSSESSIVE = re.compile(r"(?<=[^\W_])'s?(?!\w)")
 
 
@@ -218,10 +225,20 @@ def foreign_stems(text: str, language: str) -> list[str]:
 def searchable(text: str, language: str) -> str:
     """Return a text as a full-text index with English analysis finds it: itself, normalised, or in another
     language the stems of its words, then once each the words as written that differ from them."""
-    normalised = normalise_text(text)
+    normalised = paired(normalise_text(text))
     if not (stems := foreign_stems(text, language)):
         return normalised
     return " ".join([*stems, *sorted({*_LETTERS.findall(normalised.lower())} - {*stems})])
+
+
+def paired(text: str) -> str:
+    """Return a text in which words without spaces between them, as in Thai, are written as pairs of signs."""
+    return text if text.isascii() else _RUNS.sub(lambda run: f" {' '.join(_pairs(run[0]))} ", text)
+
+
+def _pairs(run: str) -> list[str]:
+    signs = _CLUSTER.findall(run)
+    return [first + second for first, second in pairwise(signs)] or signs
 
 
 def words(text: str) -> list[str]:
@@ -308,14 +325,24 @@ def sentences(text: str, limit: int = 500, language: str = "en") -> tuple[str, .
     lines = (
         " ".join(sentence.split())
         for block in _BLOCK_END.split(text[:_LONGEST_READ])
-        for sentence in segment(language, " ".join(block.split()))
+        for sentence in _segments(language, " ".join(block.split()))
     )
-    return tuple(line for line in lines if line and not _HEADING.fullmatch(line))[:limit]
+    return tuple(line for line in lines if line and not _is_heading(line))[:limit]
+
+
+def _segments(language: str, text: str) -> Iterator[str]:
+    """Yield the sentences of a text; in scripts without spaces between words, what stands between spaces."""
+    for sentence in segment(language, text):
+        yield from _PHRASE_END.split(sentence)
+
+
+def _is_heading(line: str) -> bool:
+    return bool(_HEADING.fullmatch(line)) and not _RUNS.search(line)
 
 
 def written_sentences(text: str) -> list[str]:
     """Split a text into sentences exactly as written, with their line ends: joined they are the text."""
-    pieces = list(segment("en", text))
+    pieces = list(_segments("en", text))
     # Should the library ever drop a character, rather a long sentence than lost text.
     return pieces if "".join(pieces) == text else [text]
 
