@@ -203,7 +203,7 @@ class Entity:
     it occurs in, `titles` those whose title it is.
 
     `roles` are pairs of a role and its states. A date has `from_` and `to`, ISO days of the interval it
-    covers (inclusive).
+    covers (inclusive). `opens`: all that the document has of it are words that begin sentences.
     """
 
     name: str
@@ -213,6 +213,7 @@ class Entity:
     roles: tuple[tuple[str, tuple[str, ...]], ...] = ()
     from_: str | None = None
     to: str | None = None
+    opens: bool = False
 
     @property
     def description(self) -> str:
