@@ -158,9 +158,9 @@ def metadata(pairs: Iterable[tuple[str, object]], depth: int = 0) -> dict[str, V
 
 
 def typed(text: str) -> object:
-    """Return the number or truth value that a text is, else the text."""
+    """Return the number or truth value that a text is, else the text. True and TRUE are true, too."""
     try:
-        value = json.loads(text)
+        value = json.loads(text.lower() if text.lower() in ("true", "false") else text)
     except ValueError:
         return text
     return value if isinstance(value, bool | int | float) else text
