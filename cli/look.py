@@ -17,9 +17,10 @@ from gsw_graph.cli.text.output import (
     print_pairs,
     print_result,
     print_table,
+    terminal_width,
 )
 from gsw_graph.explore.notebook import sure
-from gsw_graph.text.safe_text import clean, cut, one_line, short_source
+from gsw_graph.text.safe_text import clean, cut, cut_front, one_line, short_source
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 
 LISTED = 50  # for people
 LONGEST = 80  # characters of a value of metadata
+SHORTEST = 12  # characters of a title in the list
 
 
 @click.command("list")
@@ -53,12 +55,21 @@ LONGEST = 80  # characters of a value of metadata
     help="Those whose load was cut off, or with passages that could not be read.",
 )
 @click.option("-n", "--limit", type=click.IntRange(min=1), help=f"How many at most; {LISTED} unless --json.")
+@click.option("--long", "is_long", is_flag=True, help="Also how each was read, its dates and metadata.")
 @json_option
 @click.pass_obj
 def list_documents(
-    url: str | None, /, text: tuple[str, ...], limit: int | None, as_json: bool, **filters: Any
+    url: str | None,
+    /,
+    text: tuple[str, ...],
+    limit: int | None,
+    is_long: bool,
+    as_json: bool,
+    **filters: Any,
 ) -> None:
     """List the documents of the memory: all, or those with TEXT in their source or title, or in the folder TEXT.
+
+    On a terminal each takes a line. `show` has the whole of one document.
 
     \b
     Example:
@@ -71,14 +82,31 @@ def list_documents(
     with open_memory(url) as memory:
         result = memory.documents(" ".join(text), **filters, limit=most)
         print_memories(memory, empty=not (result.total or text or any(filters.values())))
-    print_result(result, as_json, _print_documents)
+    print_result(result, as_json, _print_long if is_long else _print_documents)
 
 
 def _print_documents(result: Documents) -> None:
+    """Print a line a document; on a terminal the beginning of a long source and the end of a title go."""
+    room = terminal_width()
+    sources = [short_source(document.source) for document in result.documents]
+    width = min(max(map(len, sources), default=0), room // 2)
+    for source, document in zip(sources, result.documents, strict=True):
+        facts = ", ".join([counted(document.passages, "passage"), *_troubles(document)])
+        title = one_line(document.title) or "(no title)"
+        left = max(room - width - len(facts) - 4, SHORTEST)
+        click.echo(f"{cut_front(source, width):<{width}}  {cut(title, left)}, {facts}")
+    _print_total(result)
+
+
+def _print_long(result: Documents) -> None:
     print_pairs(
         (short_source(document.source), f"{document.title or '(no title)'}, {about(document)}")
         for document in result.documents
     )
+    _print_total(result)
+
+
+def _print_total(result: Documents) -> None:
     more = "" if result.total == len(result.documents) else f"{len(result.documents):,} of "
     click.echo(f"{more}{counted(result.total, 'document')}{'; -n shows more' if more else ''}")
 
@@ -100,6 +128,14 @@ def about(document: StoredDocument) -> str:
     return ", ".join(parts)
 
 
+def _troubles(document: StoredDocument) -> list[str]:
+    """Return in a few words what is not as it should be with a document."""
+    troubles = [f"{document.superseded:,} superseded"] if document.superseded else []
+    troubles += [f"cut off while {document.status}"] if document.status != "ready" else []
+    troubles += [f"{len(document.unread):,} not read"] if document.unread else []
+    return troubles
+
+
 @click.command()
 @memory_option
 @click.argument("name", nargs=-1, required=True)
@@ -111,7 +147,7 @@ def about(document: StoredDocument) -> str:
 def show(url: str | None, name: tuple[str, ...], passage: int | None, as_json: bool) -> None:
     """Show a document whole, with what was found in it: names, questions with their answers, propositions.
 
-    NAME is a source or file, a title, or an id; with the id of a passage that passage is shown alone.
+    NAME is a source or file, the end of one source, a title, or an id; with the id of a passage that passage is shown alone.
 
     \b
     Example:

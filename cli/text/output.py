@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import time
 from collections.abc import Callable, Iterator, Sized
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import click
 
 from gsw_graph.explore.notebook import counted as counted
-from gsw_graph.text.safe_text import clean, cut, one_line
+from gsw_graph.text.safe_text import clean, cut, one_line, short_source
 from gsw_graph.text.safe_text import to_json as to_json
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
     from rich.status import Status
+    from rich.table import Table as Grid
     from typing_extensions import Self
 
     from gsw_graph.model.results import Result, Table
@@ -29,6 +31,9 @@ ResultT = TypeVar("ResultT", bound="Result")
 PIPE_WIDTH = 100  # where no terminal has a width
 CELL = 60
 _WIDEST = 10_000_000
+_GAP = 3  # columns of the screen between those of a table
+_LEAST = 5  # letters of a text, in a table on a narrow screen
+_NUMBER = re.compile(r"(?:at least )?[-$\d][\d.,:/ TZ+-]*")  # also a date, or money
 
 
 def print_json(document: Any, *, lines: bool = False) -> None:
@@ -63,6 +68,12 @@ def console(*, stderr: bool = False, width: int | None = None) -> Console:
     return screen
 
 
+def terminal_width() -> int:
+    """Return how many characters a line of the terminal has; in a pipe a line may be as long as it needs."""
+    screen = console(width=_WIDEST)
+    return screen.width
+
+
 def print_failure(text: str) -> None:
     """Print a line for people on standard error."""
     click.echo(clean(text), err=True)
@@ -70,26 +81,68 @@ def print_failure(text: str) -> None:
 
 def print_table(table: Table, *, full: bool = False) -> None:
     """Print a result in columns. Long values are cut unless `full`; then, as in a pipe, the table is as wide as
-    it needs to be."""
+    it needs to be.
+
+    Where a terminal is too narrow the widest columns of text give way; numbers are never cut, and the words of
+    their headings stand below each other.
+    """
+    if table.columns:
+        screen = console(width=(CELL + 4) * len(table.columns))
+        whole = screen.options.update(max_width=_WIDEST)
+        grid = _grid(table, full=full, is_narrow=False)
+        widest = screen.measure(grid, options=whole).maximum
+        if full:
+            screen.width = widest
+        elif widest > screen.width:
+            grid = _grid(table, full=False, is_narrow=True)
+            screen.width = max(screen.width, _least_width(table))
+        screen.print(grid)
+    click.echo(counted(len(table.rows), "row"))
+
+
+def _grid(table: Table, *, full: bool, is_narrow: bool) -> Grid:
     from rich.box import SIMPLE_HEAD
     from rich.table import Table as Grid
     from rich.text import Text
 
     grid = Grid(box=SIMPLE_HEAD, header_style="bold", show_edge=False, pad_edge=False)
     for column in table.columns:
-        numbers = all(isinstance(row.get(column), int | float | None) for row in table.rows)
-        grid.add_column(
-            Text(one_line(column)), justify="right" if numbers else "left", no_wrap=True, overflow="ellipsis"
-        )
+        heading = one_line(column)
+        if _holds_numbers(table, column):
+            heading = heading.replace(" ", "\n") if is_narrow else heading
+            numbers = all(isinstance(row.get(column), int | float | None) for row in table.rows)
+            grid.add_column(Text(heading), justify="right" if numbers else "left", no_wrap=True)
+        else:
+            grid.add_column(Text(heading, no_wrap=True, overflow="ellipsis"))
     for row in table.rows:
         cells = [_cell(row.get(column)) for column in table.columns]
-        grid.add_row(*(Text(cell if full else cut(cell, CELL)) for cell in cells))
-    if table.columns:
-        out = console(width=(CELL + 4) * len(table.columns))
-        if full:
-            out.width = out.measure(grid, options=out.options.update(max_width=_WIDEST)).maximum
-        out.print(grid)
-    click.echo(counted(len(table.rows), "row"))
+        if not full:
+            cells = [
+                short_source(cell) if column == "source" else cell
+                for column, cell in zip(table.columns, cells, strict=True)
+            ]
+        texts = [cell if full else cut(cell, CELL) for cell in cells]
+        grid.add_row(*(Text(text, no_wrap=True, overflow="ellipsis") for text in texts))
+    return grid
+
+
+def _holds_numbers(table: Table, column: str) -> bool:
+    values = [row.get(column) for row in table.rows]
+    return all(
+        isinstance(value, int | float | None) or (isinstance(value, str) and _NUMBER.fullmatch(value))
+        for value in values
+    )
+
+
+def _least_width(table: Table) -> int:
+    """Return the width that holds all numbers whole, and some letters of each text."""
+    width = _GAP * (len(table.columns) - 1)
+    for column in table.columns:
+        cells = [_cell(row.get(column)) for row in table.rows]
+        words = [*one_line(column).split(), *cells]
+        longest = max(map(len, words), default=0)
+        width += longest if _holds_numbers(table, column) else min(longest, _LEAST)
+    return width
 
 
 def _cell(value: Any) -> str:

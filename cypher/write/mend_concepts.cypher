@@ -1,15 +1,23 @@
-// Counts the passages of every concept and picks its name anew; one that nothing refers to or names goes. Runs for `doctor --mend`, after mend_loose.
+// Counts the passages of every concept and picks its name anew, as `spellings` does; one that nothing refers to or names goes. Runs for `doctor --mend`, after mend_loose.
 MATCH (c:Concept)
 WHERE c.id IS NOT NULL
 CALL (c) {
-  OPTIONAL MATCH (c)<-[:REFERS_TO]-(e:Entity)-[:IN]->(p:Passage)
-  RETURN count(DISTINCT p) AS places, max(e.name) AS written
+  OPTIONAL MATCH (c)<-[:REFERS_TO]-(:Entity)-[:IN]->(p:Passage)
+  RETURN count(DISTINCT p) AS places
 }
 CALL (c) {
-  OPTIONAL MATCH (c)<-[n:NAMES]-(:Passage)
-  RETURN max(n.name) AS named
+  MATCH (c)<-[:REFERS_TO]-(e:Entity)-[:IN]->(p:Passage)
+  RETURN e.name AS spelling, count(p) AS times
+  UNION ALL
+  MATCH (c)<-[n:NAMES]-(:Passage)
+  WHERE n.name IS NOT NULL
+  RETURN n.name AS spelling, count(n) AS times
+  UNION ALL
+  RETURN null AS spelling, 0 AS times
 }
-WITH c, places, CASE WHEN written IS NULL OR named > written THEN named ELSE written END AS name
+WITH c, places, spelling, sum(times) AS times
+ORDER BY times DESC, spelling DESC
+WITH c, places, collect(spelling)[0] AS name
 SET c.passages = places, c.name = name
 WITH c, name
 WHERE name IS NULL

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import json
 import re
 from collections.abc import Iterable
@@ -21,6 +22,9 @@ _CONDITION = re.compile(
     r"\s*(not\s+)?(\w[\w .-]*?)\s*(!=|<=|>=|=(?!=)|<|>|(?<=\s)contains\b)\s*(\S.*?)\s*", re.DOTALL
 )
 _OWN = ("title", "source", "loader", "extractor", "about", "file")  # properties that are no metadata
+# How files write truth values; YAML reads all of these so.
+_TRUTH = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
+_NEAR, _FEW = 5, 5  # names like a wrong one that an error lists; names that it lists whatever they are like
 _DAY = re.compile(r"\d{4}(?:-\d\d(?:-\d\d)?)?")
 
 
@@ -166,17 +170,50 @@ def limit_reader(
         ),
     ]
     empty = {key: type(value)() for key, value in conditions.items()}
-    reason = next(
-        (
-            text
-            for part, text in parts
-            if any(part.values()) and not reader.rows("read/scope", **empty | part)[0]["ids"]
-        ),
-        "each condition fits some, and none fits all",
-    )
-    keys = ", ".join(row["key"] for row in reader.rows("read/metadata_keys"))
-    hint = f"gswgraph list shows sources and metadata; keys of metadata: {keys or 'none'}"
+    failed: dict[str, Any] = {}
+    reason = "each condition fits some, and none fits all"
+    for part, text in parts:
+        if any(part.values()) and not reader.rows("read/scope", **empty | part)[0]["ids"]:
+            failed, reason = part, text
+            break
+    near = _near_conditions(reader, options, failed)
+    shown = "gswgraph list --long shows sources and metadata"
+    hint = f"{near}; {shown}" if near else shown
     raise InputError(f"no document is in this scope: {reason}", hint=hint)
+
+
+def _near_conditions(reader: Reader, options: ScopeOptions, failed: dict[str, Any]) -> str:
+    """Return what a condition that no document fits may mean: sources, keys or values like those it names."""
+    if "inside" in failed:
+        sources = sorted(reader.sources().values())
+        endings = {source.rstrip("/").rpartition("/")[2]: source for source in reversed(sources)}
+        wanted = [name.rstrip("/").rpartition("/")[2] for name in options.inside]
+        found = [endings[name] for text in wanted for name in near_names(text, endings)]
+        return f"Near it: {', '.join(found[:_NEAR])}" if found else ""
+    if "where" not in failed:
+        return ""
+    (condition,) = failed["where"]
+    key = condition["key"].removeprefix("meta_")
+    keys = [row["key"] for row in reader.rows("read/metadata_keys")]
+    if key in keys or key in _OWN:
+        rows = reader.rows("read/metadata_values", key=condition["key"])
+        values = [str(row["value"]) for row in rows]
+        found = values if len(values) <= _FEW else near_names(str(condition["value"]), values)
+        return f"Values of {key}: {', '.join(found)}" if found else f"{key} has {len(values):,} other values"
+    found = keys if len(keys) <= _FEW else near_names(key, keys)
+    if not keys:
+        return "No document has metadata"
+    return f"Keys of metadata: {', '.join(found)}" if found else f"No key of metadata is like {key}"
+
+
+def near_names(name: str, names: Iterable[str]) -> list[str]:
+    """Return the names that are most like another, whatever their case: those that hold it or are within it
+    too."""
+    folded = {text.casefold(): text for text in names}
+    wanted = name.casefold()
+    like = difflib.get_close_matches(wanted, folded, n=_NEAR, cutoff=0.6)
+    parts = (text for text in folded if len(text) > 1 and (wanted in text or text in wanted))
+    return [folded[text] for text in dict.fromkeys([*like, *parts])][:_NEAR]
 
 
 def _sources(names: tuple[str, ...], folder: str | None) -> list[str]:
@@ -216,5 +253,17 @@ def parse_condition(text: str) -> dict[str, Any]:
     key = re.sub(r"\W+", "_", match[2].lower()).strip("_")  # as `metadata` stores it
     return {
         **{"key": key if key in _OWN else f"meta_{key}", "op": match[3].replace("!", ""), "value": value},
+        "values": _alternatives(value, match[4]),
         "negated": (match[1] is not None) != (match[3] == "!="),
     }
+
+
+def _alternatives(value: Any, written: str) -> list[Any]:
+    """Return what equals a value of a condition: also the truth value that it writes (True, yes), and a number
+    or truth value that a document has as a text."""
+    if value == written:
+        truth = _TRUTH.get(written.lower())
+        return [value] if truth is None else [value, written.capitalize(), written.lower(), truth]
+    if isinstance(value, bool):
+        return [value, written, written.capitalize()]
+    return [value, written] if isinstance(value, int | float) else [value]

@@ -81,7 +81,8 @@ def show(reader: Reader, name: str, passage: int | None = None, *, folder: str |
 
     Args:
         reader: Reads the memory.
-        name: Its source, path, title or id, or the id of a passage, which is then returned alone.
+        name: Its source, path, title or id, the end of one source (guide/testing.md), or the id of a passage,
+            which is then returned alone.
         passage: Only this, counted from 1.
         folder: As of `documents`.
 
@@ -227,7 +228,8 @@ def _path(name: str, folder: str | Path | None) -> str:
 
 def _find_document(reader: Reader, name: str, folder: str | Path | None) -> tuple[StoredDocument, int | None]:
     """Return the document of a name, and the position of the passage if it is the name of one."""
-    keys = {"wanted": name, "title": name.lower(), "path": _path(name, folder)}
+    ending = "/" + name.removeprefix("./").lstrip("/")
+    keys = {"wanted": name, "title": name.lower(), "path": _path(name, folder), "ending": ending}
     rows = reader.rows("read/named", **keys) if name.strip() else []
     if not rows:
         raise InputError(

@@ -6,6 +6,7 @@ before or in which order.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field, replace
 
 from gsw_graph.load.assemble import named, words_of
@@ -14,18 +15,24 @@ from gsw_graph.text.dates import find_dates
 from gsw_graph.text.languages import without_article
 from gsw_graph.text.names import FoundName, find_names, normalise, title_names
 from gsw_graph.text.scripts import is_uncased, recurring_names
-from gsw_graph.text.words import WORD, normalise_text, sentences
+from gsw_graph.text.words import WORD, fold, normalise_text, sentences, stem
 
 
 @dataclass(slots=True)
 class _Entry:
     """Gather what a document says of one name."""
 
-    name: str
+    spellings: Counter[str] = field(default_factory=Counter)
     passages: dict[int, None] = field(default_factory=dict)  # a dict keeps the order
     titles: dict[int, None] = field(default_factory=dict)
     starter: bool = True  # seen only as a single word that begins a sentence
+    verb: bool = False  # a verb or a conjunction where it begins a sentence
     days: tuple[str, str] | None = None  # what a date covers
+
+    @property
+    def name(self) -> str:
+        """Return the commonest spelling, of several the one that was found first."""
+        return max(self.spellings, key=self.spellings.__getitem__)
 
 
 class _Index:
@@ -37,7 +44,8 @@ class _Index:
     def add(self, name: str, position: int, *, starter: bool = False, title: bool = False) -> _Entry | None:
         if not (key := normalise(name)):
             return None
-        entry = self.entries.setdefault(key, _Entry(name))
+        entry = self.entries.setdefault(key, _Entry())
+        entry.spellings[name] += 1
         entry.passages[position] = None
         entry.starter &= starter
         if title:
@@ -65,6 +73,7 @@ def extract(document: Document) -> Workspace:
         places = (passage.position for passage in document.passages if name in passage.text)
         mentions += ((FoundName(name), position) for position in places)
     _add_names(index, mentions)
+    stems = {stem(fold(word), language.code) for word in lower}
     entities = tuple(
         Entity(
             entry.name,
@@ -72,10 +81,11 @@ def extract(document: Document) -> Workspace:
             tuple(sorted(entry.passages)),
             tuple(entry.titles),
             (("date", ()),) if entry.days else (),
-            *(entry.days or ()),
+            *(entry.days or (None, None)),
+            opens=entry.starter,
         )
         for key, entry in sorted(index.entries.items())
-        if not (entry.starter and key in lower)
+        if not (entry.starter and (entry.verb or key in lower or stem(key, language.code) in stems))
     )
     return Workspace(document, "rules", entities)
 
@@ -133,7 +143,9 @@ def _add_names(index: _Index, mentions: list[tuple[FoundName, int]]) -> None:
         elif name.noun and normalise(name.text) not in single:
             continue
         elif not name.capitals:
-            index.add(name.text, position, starter=name.starter)
+            entry = index.add(name.text, position, starter=name.starter)
+            if entry and name.verb:
+                entry.verb = True
         elif (name.capitals == 2 and only_capitals) or (
             name.capitals == 1 and not only_capitals and normalise(name.text) in certain
         ):

@@ -158,9 +158,9 @@ def metadata(pairs: Iterable[tuple[str, object]], depth: int = 0) -> dict[str, V
 
 
 def typed(text: str) -> object:
-    """Return the number or truth value that a text is, else the text."""
+    """Return the number or truth value that a text is, else the text. True and TRUE are true, too."""
     try:
-        value = json.loads(text)
+        value = json.loads(text.lower() if text.lower() in ("true", "false") else text)
     except ValueError:
         return text
     return value if isinstance(value, bool | int | float) else text
@@ -203,7 +203,7 @@ class Entity:
     it occurs in, `titles` those whose title it is.
 
     `roles` are pairs of a role and its states. A date has `from_` and `to`, ISO days of the interval it
-    covers (inclusive).
+    covers (inclusive). `opens`: all that the document has of it are words that begin sentences.
     """
 
     name: str
@@ -213,6 +213,7 @@ class Entity:
     roles: tuple[tuple[str, tuple[str, ...]], ...] = ()
     from_: str | None = None
     to: str | None = None
+    opens: bool = False
 
     @property
     def description(self) -> str:

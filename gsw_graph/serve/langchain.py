@@ -9,6 +9,7 @@ from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever
 
 from gsw_graph.memory import Memory
+from gsw_graph.serve.retrieved import passage_metadata
 
 
 class MemoryRetriever(BaseRetriever):  # type: ignore[misc,unused-ignore]  # Any where it is missing
@@ -31,15 +32,18 @@ class MemoryRetriever(BaseRetriever):  # type: ignore[misc,unused-ignore]  # Any
         query: str,
         *,
         run_manager: CallbackManagerForRetrieverRun,  # noqa: ARG002 - as of every retriever
+        k: int | None = None,
     ) -> list[Document]:
+        """Return the passages; `k` of `invoke` wins over the retriever's."""
         how = {"k": self.k, "answer": False, "keep": False, **self.options}
-        passages = self.memory.ask(query, **how).passages
-        names = ("title", "source", "score")
+        if k is not None:
+            how["k"] = k
+        answer = self.memory.ask(query, **how)
         return [
             Document(
                 id=passage.id,
                 page_content=passage.text,
-                metadata={name: getattr(passage, name) for name in names},
+                metadata=passage_metadata(passage, answer.confidence),
             )
-            for passage in passages
+            for passage in answer.passages
         ]

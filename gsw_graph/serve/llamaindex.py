@@ -8,6 +8,9 @@ from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 
 from gsw_graph.memory import Memory
+from gsw_graph.serve.retrieved import passage_metadata
+
+_NOT_SHOWN = ["id", "score", "confidence"]  # to language models, and embedded
 
 
 class MemoryRetriever(BaseRetriever):  # type: ignore[misc,unused-ignore]  # Any where it is missing
@@ -25,15 +28,17 @@ class MemoryRetriever(BaseRetriever):  # type: ignore[misc,unused-ignore]  # Any
         super().__init__()
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        passages = self._memory.ask(query_bundle.query_str, **self._options).passages
+        answer = self._memory.ask(query_bundle.query_str, **self._options)
         return [
             NodeWithScore(
                 node=TextNode(
                     id_=passage.id,
                     text=passage.text,
-                    metadata={"title": passage.title, "source": passage.source},
+                    metadata=passage_metadata(passage, answer.confidence),
+                    excluded_llm_metadata_keys=_NOT_SHOWN,
+                    excluded_embed_metadata_keys=_NOT_SHOWN,
                 ),
                 score=passage.score,
             )
-            for passage in passages
+            for passage in answer.passages
         ]

@@ -195,12 +195,14 @@ class Role(StructuredNode):
 
 
 class Concept(Keyed):
-    """A name, the same in every document. `joins`: not of a date, a number or a common word, which bring
-    nothing together. `vector` where an edge joins it."""
+    """A name, the same in every document, spelled as in most passages. `joins`: not of a date, a number or a
+    common word, which bring nothing together. `opens`: all documents have it as of `Entity`. `vector` where
+    an edge joins it."""
 
     name = StringProperty()
     passages = IntegerProperty()
     joins = BooleanProperty()
+    opens = BooleanProperty()
     vector = BytesProperty()
     named_by = RelationshipFrom(_full("Passage"), "NAMES", model=Names)
     entities = RelationshipFrom(_full("Entity"), "REFERS_TO")
@@ -208,13 +210,15 @@ class Concept(Keyed):
 
 
 class Entity(Keyed):
-    """A name in one document; a date has `from` and `to`."""
+    """A name in one document; a date has `from` and `to`. `opens`: a word that begins sentences there, and
+    stands nowhere else."""
 
     fulltext = ("name", "description")
     name = StringProperty()
     description = StringProperty()
     from_ = StringProperty(db_property="from", index=True)
     to = StringProperty()
+    opens = BooleanProperty()
     passages = RelationshipTo(_full("Passage"), "IN", model=In)
     roles = RelationshipTo(_full("Role"), "PLAYS", model=Plays)
     concept = RelationshipTo(_full("Concept"), "REFERS_TO")

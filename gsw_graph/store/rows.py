@@ -31,7 +31,7 @@ Mode = Literal["new", "replace", "renew", "describe"]
 # The statements of a batch in the order they must run.
 ORDER = (
     *("documents", "passages", "next", "renewed_documents", "metadata", "entities", "names", "roles"),
-    *("verb_phrases", "qa_pairs", "answered_by", "about", "propositions", "mentions"),
+    *("spellings", "verb_phrases", "qa_pairs", "answered_by", "about", "propositions", "mentions"),
 )
 
 
@@ -60,6 +60,10 @@ def rows_of(workspace: Workspace, vectors: Vectors, mode: Mode = "new") -> dict[
     counted: dict[str, set[int]] = {}
     for entity in workspace.entities:
         _entity(workspace, entity, ids.written[entity.name], counted.setdefault(entity.key, set()), rows)
+    spelled = [(row["key"], row["name"], row["joins"]) for row in (*rows["entities"], *rows["names"])]
+    rows["spellings"] = [
+        {"id": key, "name": name, "joins": joining} for key, name, joining in dict.fromkeys(spelled)
+    ]
     place = 0
     seen: Counter[tuple[str, ...]] = Counter()
     for phrase in workspace.verb_phrases:
@@ -233,6 +237,7 @@ def _entity(
             "from": entity.from_,
             "to": entity.to,
             "joins": joins(entity),
+            "opens": entity.opens,
             "places": [
                 {"passage": document.passage_id(position), "title": position in titles}
                 for position in entity.passages

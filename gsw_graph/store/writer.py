@@ -289,7 +289,7 @@ def _forget(tx: ManagedTransaction, ids: Sequence[str], limit: int = _ALL, *, ex
     passages = [record["id"] for record in tx.run(listing, ids=ids, limit=limit)]
     if passages:
         places = [
-            {**record.data(), "joins": is_distinctive(record["id"].title())}
+            {**record.data(), "name": None, "joins": is_distinctive(record["id"].title())}
             for record in tx.run(statement("read/concept_places"), passages=passages)
         ]
         roles = [record["name"] for record in tx.run(statement("read/roles_in"), passages=passages)]
@@ -297,6 +297,7 @@ def _forget(tx: ManagedTransaction, ids: Sequence[str], limit: int = _ALL, *, ex
         content = statement("write/forget_found" if extracted else "write/forget_content")
         tx.run(content, passages=passages).consume()
         tx.run(statement("write/forget_concepts"), rows=places).consume()
+        tx.run(statement("write/spellings"), rows=places).consume()
         tx.run(statement("write/forget_roles"), names=roles).consume()
         tx.run(statement("write/forget_relations"), names=relations).consume()
     return len(passages)

@@ -106,7 +106,8 @@ _ABBREVIATIONS = frozenset(
 )
 _PARENTHESIS = re.compile(r"\s?\([^()]*\)")  # stops at what opens the next, so that no title makes it slow
 _TRAILING_POSSESSIVE = re.compile(r"['’]s$")
-_SENTENCE_END = re.compile(r"[.!?:;\n•]|[\"“”(\[]\s*$")
+# A cell of a table and what follows a mark in braces begin with a capital as sentences do.
+_SENTENCE_END = re.compile(r"[.!?:;\n•|}]|[\"“”(\[]\s*$")
 _AFTER_REFERENCE = re.compile(r"[.!?:;][\"”']?(?:\[[^\[\]]{1,8}\])*\[[^\[\]]{1,8}$")  # it ended.[3] In
 # Function words that open a sentence so often that only the rest of the document can tell that one of them is
 # the first name of somebody: prepositions, conjunctions, determiners, pronouns, adverbs.
@@ -136,6 +137,14 @@ _SENTENCE = 400  # characters after a name in which its sentence ends
 _IN_MONTHS = frozenset("in since until till during last next early late mid".split())
 _ON_DAYS = _IN_MONTHS | {"on"}
 _DAYS = frozenset("monday tuesday wednesday thursday friday saturday sunday".split())
+# What follows the first word of a sentence where that is a verb or a conjunction, and hardly ever a name: Note
+# that, Ask the team, Check whether.
+_AFTER_VERB = re.compile(
+    r"\s(?:an?|the|that|this|these|those|my|your|its|our|their|how|what|whether|why|if|it|them|us|you|we"
+    r"|yourself|any|each|every|some|all)\s"
+)
+_LITERALS = frozenset("true false none null".split())  # values in code and settings
+_CONTRACTED = re.compile(r"'(?:m|re|ve|ll|d|s)$")
 _CAPITALS = 4  # words in capitals one after another that are a headline, and no name
 
 
@@ -145,6 +154,7 @@ class FoundName(NamedTuple):
     Attributes:
         text: as written, spaces and apostrophes normalised.
         starter: a single word that begins a sentence.
+        verb: by what follows it, a starter is a verb or a conjunction.
         lead: a word before it that opens the sentence and may be the first name.
         noun: a word that may as well be a common noun, in a language where these have capitals.
         capitals: 0, or of a text in capitals: 1 for words that are a name if the document knows it, 2 for
@@ -156,6 +166,7 @@ class FoundName(NamedTuple):
     lead: str = ""
     capitals: int = 0
     noun: bool = False
+    verb: bool = False
 
 
 @dataclass(slots=True)
@@ -253,7 +264,9 @@ def _names_of(
         elif token.named or parts[-1]:
             parts[-1].append(token)
     if len(run) <= _MAX_TOKENS:
-        yield FoundName(_slice(text, run), starts and len(run) == 1, lead)
+        starter = starts and len(run) == 1
+        verb = starter and bool(_AFTER_VERB.match(text, run[0].end))
+        yield FoundName(_slice(text, run), starter, lead, verb=verb)
     if len(parts) > 1:
         for number, part in enumerate(parts):
             if part and part[0].word in ("The", "A", "I"):
@@ -370,7 +383,17 @@ def _in_headline(text: str, run: list[_Token]) -> Iterator[FoundName]:
 
 def _can_name(token: _Token) -> bool:
     """Tell whether a word can make a name by itself."""
-    return token.named and token.word.casefold() not in CALENDAR_WORDS
+    word = token.word.casefold()
+    return token.named and word not in CALENDAR_WORDS and word not in _LITERALS and not _is_contraction(word)
+
+
+def _is_contraction(word: str) -> bool:
+    """Tell whether a word is a function word with another at its end: I'm, Don't, Let's."""
+    word = word.replace("’", "'")
+    if word == "let's" or word.endswith("n't"):
+        return True
+    first = _CONTRACTED.sub("", word)
+    return first != word and first in _OPENERS
 
 
 def _slice(text: str, tokens: list[_Token]) -> str:

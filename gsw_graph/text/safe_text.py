@@ -37,6 +37,11 @@ def cut(text: str, length: int) -> str:
     return text if len(text) <= length else text[: length - 1].rstrip() + "…"
 
 
+def cut_front(text: str, length: int) -> str:
+    """Return at most the last `length` characters, an ellipsis first where some are missing."""
+    return text if len(text) <= length else "…" + text[len(text) - length + 1 :].lstrip()
+
+
 def short_source(source: str) -> str:
     """Return a source in one line, relative to the working folder where it is under it."""
     here = Path.cwd().as_posix().rstrip("/") + "/"
