@@ -17,11 +17,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
-from gsw_graph.load.assemble import Assembler, Node, Phrase, id_form
 from gsw_graph.loaders import records
 from gsw_graph.loaders.files import File, Item, Record, printable
 from gsw_graph.loaders.records import Entity, Places, add_contents, finished
 from gsw_graph.loaders.text import source_of, stem
+from gsw_graph.model.assemble import Assembler, Node, Phrase, id_form
 from gsw_graph.model.documents import Document, Failure, Passage
 
 _DIGITS = re.compile("[0-9]+")

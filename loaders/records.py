@@ -36,7 +36,6 @@ from dataclasses import replace
 from functools import cache
 from typing import Any, TypeAlias
 
-from gsw_graph.load.assemble import Assembler, Node, Phrase, Role
 from gsw_graph.loaders.files import (
     MAX_LINE,
     File,
@@ -53,6 +52,7 @@ from gsw_graph.loaders.files import (
 )
 from gsw_graph.loaders.split import SENTENCE_LIMIT, paragraphs, split, words
 from gsw_graph.loaders.text import decode_bytes
+from gsw_graph.model.assemble import Assembler, Node, Phrase, Role
 from gsw_graph.model.documents import Document, Failure, Passage, Skipped, content_id, metadata
 
 SHAPES = (

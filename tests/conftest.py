@@ -198,10 +198,10 @@ def fresh_settings(engine_settings: Settings, tmp_path: Path) -> Settings:
 
 @pytest.fixture(scope="module")
 def shared(engine_settings: Settings, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
-    """One memory for each engine and test file, whatever is in it; a new schema costs a server seconds."""
+    """One memory for each engine and test file, whatever is in it; the schema of a server stays, as a new one costs it seconds and all its plans."""
     settings = engine_settings
     if "://" in settings.memory:
-        engines.empty(settings)
+        engines.empty(settings, keep_schema=True)
     else:
         settings = replace(settings, memory=str(tmp_path_factory.mktemp("contract") / "memory"))
     with pytest.MonkeyPatch.context() as patch:

@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import fakes
 import neo4j
 import pytest
 
@@ -20,6 +21,7 @@ from gsw_graph.concurrency import FairLock
 from gsw_graph.config import Settings, default_cache_dir
 from gsw_graph.engine import Connection, connect, embedded, embedded_folder, local
 from gsw_graph.errors import EngineError
+from gsw_graph.store.nodes import indexes
 
 NAMES = ("embedded", "neo4j-5.26", "neo4j-2026")
 URI_VARIABLES = {"5.26": "NEO4J_TEST_URI", "2026": "NEO4J_TEST_URI_2026"}
@@ -154,15 +156,27 @@ def own_replies(settings: Settings, folder: Path) -> Settings:
     return replace(settings, cache_dir=folder, password=password)
 
 
-def empty(settings: Settings) -> None:
-    """Take every node, constraint and index out of a Neo4j; the Community Edition has one database only."""
+def empty(settings: Settings, *, keep_schema: bool = False) -> None:
+    """Take every node, constraint and index out of a Neo4j; the Community Edition has one database only.
+
+    Args:
+        settings: Of the server.
+        keep_schema: Leave the constraints and indexes of the memory without a name if their vectors are as long as those
+            of the tests' embedder. A server forgets the plans of all statements when its schema changes, and planning
+            takes most of the time of the tests on it.
+    """
+    kept = {index.name for index in indexes()} if keep_schema else set()
     connection = connect(settings)
     with contextlib.closing(connection), connection.driver.session(database=connection.database) as session:
         session.run("MATCH (n) CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF 1000 ROWS").consume()
         for (name,) in session.run("SHOW CONSTRAINTS YIELD name RETURN name").values():
-            session.run(f"DROP CONSTRAINT `{name}`").consume()
-        for (name,) in session.run("SHOW INDEXES YIELD name, type WHERE type <> 'LOOKUP' RETURN name").values():
-            session.run(f"DROP INDEX `{name}`").consume()
+            if name not in kept:
+                session.run(f"DROP CONSTRAINT `{name}`").consume()
+        shown = session.run("SHOW INDEXES YIELD name, type, options, owningConstraint WHERE type <> 'LOOKUP' AND owningConstraint IS NULL RETURN name, options")
+        for name, options in shown.values():
+            dimension = options.get("indexConfig", {}).get("vector.dimensions", fakes.DIMENSION)
+            if name not in kept or dimension != fakes.DIMENSION:
+                session.run(f"DROP INDEX `{name}`").consume()
 
 
 @contextlib.contextmanager

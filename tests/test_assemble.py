@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gsw_graph.load.assemble import Assembler, named, words_of
+from gsw_graph.model.assemble import Assembler, named, words_of
 from gsw_graph.model.documents import Document, Entity, Passage, Proposition, QAPair, VerbPhrase
 
 

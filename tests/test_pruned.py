@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from gsw_graph.ask.codebook import TAU, Name, Statement, edges_of, starts
+from gsw_graph.ask.codebook import TAU, edges_of, starts
 from gsw_graph.ask.plan import parse
 from gsw_graph.ask.retrieve.pruned import Codebook, QueryVectors, ScoredRun, fine_scores, lines_of, select
 from gsw_graph.ask.retrieve.recipes import FineRecipe, PrunedRecipe
-from gsw_graph.store.codebook import RunsAround, StoredConcept, StoredEdge
+from gsw_graph.store.codebook import Name, RunsAround, Statement, StoredConcept, StoredEdge
 
 ANA, PIER, YEAR, CLUB = Name("Ana Ruiz", "ana ruiz"), Name("Stone Pier", "stone pier"), Name("1902", "1902"), Name("Harbour Club", "harbour club")
 TEXT = "Ana Ruiz built the Stone Pier in 1902. The Harbour Club owns it.\nStone Pier"

@@ -13,10 +13,8 @@ segmenter (Lemma 3).
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cache
 from itertools import groupby, pairwise
 from time import perf_counter
@@ -27,13 +25,13 @@ import numpy as np
 from gsw_graph.concurrency import grouped
 from gsw_graph.errors import InputError
 from gsw_graph.model.results import RunsReport
+from gsw_graph.store.codebook import Edge, Name, Run, Statement
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gsw_graph.engine import Connection
     from gsw_graph.models.embed.embedder import Embedder
-    from gsw_graph.store.codebook import Run
     from gsw_graph.store.reader import Reader
 
 _WORDS = 8  # at most, between the two names of a proposition
@@ -42,59 +40,6 @@ _LONGEST = 200  # letters of a relation
 TAU = 0.7
 BONUS = 0.05  # where an edge begins with the concept that the one before ends with
 WINDOW = 256  # passages of one transaction; a document with more is cut there
-
-
-@dataclass(frozen=True, slots=True)
-class Name:
-    """A name as written, the concept it refers to, and its role in a triple."""
-
-    text: str
-    concept: str
-    role: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Statement:
-    """A pair or a proposition as edges are made of it. kind: its label. about: what a pair is about, or all
-    that a proposition mentions. answers: of a pair. text: of a proposition. vector: (dimension,), of length
-    1."""
-
-    id: str
-    kind: str
-    passage: str
-    relation: str | None
-    vector: NDArray[np.float32]
-    about: tuple[Name, ...]
-    answers: tuple[Name, ...] = ()
-    text: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Edge:
-    """One edge of a passage: ids of two concepts, the name of their relation, and the statements with this
-    relation."""
-
-    subject: str
-    relation: str
-    object: str
-    statements: tuple[Statement, ...]
-
-    @property
-    def number(self) -> int:
-        """Return the number of subject, relation and object."""
-        return edge_number(self.subject, self.relation, self.object)
-
-    @property
-    def vector(self) -> NDArray[np.float32]:
-        """Return the mean vector of its statements, of length 1."""
-        mean: NDArray[np.float32] = np.mean([statement.vector for statement in self.statements], axis=0)
-        return mean / max(float(np.linalg.norm(mean)), 1e-12)
-
-
-def edge_number(*parts: str) -> int:
-    """Return the number of an edge, the same in every passage and every memory: 53 bits of a hash, which
-    every language reads as a whole number."""
-    return int.from_bytes(hashlib.blake2b("\n".join(parts).encode(), digest_size=8).digest(), "big") >> 11
 
 
 def edges_of(text: str, statements: Sequence[Statement]) -> list[Edge]:
@@ -266,7 +211,6 @@ def complete(
 
 def runs_of(passages: Sequence[str], texts: dict[str, str], facts: Sequence[Statement]) -> list[Run]:
     """Return the runs of some passages of one document, in their order."""
-    from gsw_graph.store.codebook import Run
 
     by_passage: dict[str, list[Statement]] = {passage: [] for passage in passages}
     for fact in facts:

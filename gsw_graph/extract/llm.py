@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from gsw_graph.errors import ReplyError
 from gsw_graph.extract import rules
-from gsw_graph.load.assemble import Assembler, Node, kind_of, named, words_of
+from gsw_graph.model.assemble import Assembler, Node, kind_of, named, words_of
 from gsw_graph.model.documents import Document, Passage, Workspace
 from gsw_graph.models.chat.chat import Request
 from gsw_graph.models.chat.request import estimate, unwrapped

@@ -33,7 +33,7 @@ from gsw_graph.extract.llm import (
     shown,
     text_of,
 )
-from gsw_graph.load.assemble import Node
+from gsw_graph.model.assemble import Node
 from gsw_graph.model.documents import Document, Failure
 from gsw_graph.model.results import Estimate
 from gsw_graph.models.chat.limits import BATCH_SHARE

@@ -17,7 +17,7 @@ from sentencex import segment
 
 from gsw_graph.errors import ModelError
 from gsw_graph.extract import Work, with_names
-from gsw_graph.load.assemble import Assembler
+from gsw_graph.model.assemble import Assembler
 from gsw_graph.model.documents import Document, Failure, Workspace
 from gsw_graph.models.embed.embedder import find_model
 from gsw_graph.models.embed.torch_backend import choose_device, quiet_libraries

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field, replace
 
-from gsw_graph.load.assemble import named, words_of
+from gsw_graph.model.assemble import named, words_of
 from gsw_graph.model.documents import Document, Entity, Passage, Proposition, Workspace
 from gsw_graph.text.dates import find_dates
 from gsw_graph.text.languages import without_article

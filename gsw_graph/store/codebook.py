@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from gsw_graph.ask.codebook import Edge, Name, Statement
+import numpy as np
+
 from gsw_graph.cypher import Unlogged, statement
 from gsw_graph.errors import EngineError
 from gsw_graph.model.documents import content_id
 from gsw_graph.text.words import pack_vector, unpack_vectors
 
 if TYPE_CHECKING:
-    import numpy as np
     from neo4j import ManagedTransaction
     from numpy.typing import NDArray
 
@@ -23,6 +24,59 @@ if TYPE_CHECKING:
 Row = dict[str, Any]
 _TITLE = 80  # letters of a run that Neo4j Browser shows
 _KINDS = {"QAPair": "pairs", "Proposition": "propositions"}
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A name as written, the concept it refers to, and its role in a triple."""
+
+    text: str
+    concept: str
+    role: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A pair or a proposition as edges are made of it. kind: its label. about: what a pair is about, or all
+    that a proposition mentions. answers: of a pair. text: of a proposition. vector: (dimension,), of length
+    1."""
+
+    id: str
+    kind: str
+    passage: str
+    relation: str | None
+    vector: NDArray[np.float32]
+    about: tuple[Name, ...]
+    answers: tuple[Name, ...] = ()
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """One edge of a passage: ids of two concepts, the name of their relation, and the statements with this
+    relation."""
+
+    subject: str
+    relation: str
+    object: str
+    statements: tuple[Statement, ...]
+
+    @property
+    def number(self) -> int:
+        """Return the number of subject, relation and object."""
+        return edge_number(self.subject, self.relation, self.object)
+
+    @property
+    def vector(self) -> NDArray[np.float32]:
+        """Return the mean vector of its statements, of length 1."""
+        mean: NDArray[np.float32] = np.mean([statement.vector for statement in self.statements], axis=0)
+        return mean / max(float(np.linalg.norm(mean)), 1e-12)
+
+
+def edge_number(*parts: str) -> int:
+    """Return the number of an edge, the same in every passage and every memory: 53 bits of a hash, which
+    every language reads as a whole number."""
+    return int.from_bytes(hashlib.blake2b("\n".join(parts).encode(), digest_size=8).digest(), "big") >> 11
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ the passage of a second hop is near to the first hop's answer.
 from __future__ import annotations
 
 import unicodedata
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -17,12 +18,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from gsw_graph.ask.answer.evidence import Item, cut, flat, listed, sentences_of, titled_text, word_shares
 from gsw_graph.ask.retrieve.agents import Team, request_for
 from gsw_graph.ask.retrieve.comparison import Sides, sides_of
+from gsw_graph.ask.retrieve.names.linking import lucene_words, mentions
 from gsw_graph.ask.retrieve.recipes import AutoRecipe, SelectRecipe
 from gsw_graph.ask.retrieve.strategies.fusion import FUSION
 from gsw_graph.ask.retrieve.strategies.linked import LINKED
 from gsw_graph.ask.strategy import AnswerDraft, Query, Retrieved, Strategy, reciprocal_rank_fusion
 from gsw_graph.errors import ReplyError
 from gsw_graph.model.results import Citation
+from gsw_graph.text.names import normalise, title_names
 from gsw_graph.text.words import normalise_text
 
 if TYPE_CHECKING:
@@ -36,6 +39,10 @@ WHOLE_WEIGHT = 0.5  # of the ranking of the whole question, where that of a side
 RANK_CONSTANT = 1.0  # the first passages of each side count for much more than the next
 _MARKS = " ?!.¿¡;…。؟"  # of a question at its ends
 DEPTH = 30  # of each ranking at least, so that the first passages are the same however many are wanted
+FUSION_CONSTANT = 4.0  # of the reciprocal ranks of names, vectors and words
+SPLIT_AMONG = 10  # first passages that tell whether documents have several
+PASSAGES_OF_ONE = 2  # document, before the first ones of the others come
+TITLED_WEIGHT = 0.2
 
 
 def run(context: Context, query: Query, recipe: AutoRecipe) -> Retrieved:
@@ -64,7 +71,7 @@ def search_fitting(context: Context, query: Query, recipe: AutoRecipe) -> Retrie
         why = "there is a plan"
     else:
         why = f"the memory holds {'' if context.has_pairs else 'no '}question-answer pairs"
-    retrieved = strategy(context, query)
+    retrieved = strategy(context, query) if query.plan else search_documents(context, query, strategy)
     retrieved = replace(retrieved, ran=retrieved.ran or strategy.name, why=retrieved.why or why)
     if query.plan or not query.answer or context.llm is not None:
         return retrieved
@@ -113,6 +120,61 @@ def search_sides(context: Context, query: Query, sides: Sides) -> Retrieved:
     fused = reciprocal_rank_fusion([*rankings, whole.passages], weights, k=RANK_CONSTANT)
     end = query.k + query.below
     return Retrieved(fused[: query.k], below=fused[query.k : end], confidence=whole.confidence)
+
+
+def search_documents(context: Context, query: Query, strategy: Strategy[Any]) -> Retrieved:
+    """Search by a strategy, and fuse its ranking with those of vectors and words if documents are long.
+
+    The names of a manual tell in which document an answer is, and not in which passage; and whoever asks may
+    not know them. docs/linked.md has figures.
+    """
+    wanted = query.k + query.below
+    retrieved = strategy(context, replace(query, k=max(wanted, DEPTH), below=0))
+    ranking = retrieved.passages
+    weight = fusion_weight(query.question, ranking[:DEPTH])
+    if weight > 0:
+        rankings = [ranking[:DEPTH], *search_indexes(context, query.question)]
+        fused = reciprocal_rank_fusion(rankings, [1.0, weight, weight], k=FUSION_CONSTANT)
+        fused_ids = {passage.id for passage in fused}
+        rest = [replace(passage, score=0.0) for passage in ranking if passage.id not in fused_ids]
+        ranking = [*spread_documents(fused), *rest]
+    return replace(retrieved, passages=ranking[: query.k], below=ranking[query.k : wanted])
+
+
+def search_indexes(context: Context, question: str) -> tuple[list[RankedPassage], list[RankedPassage]]:
+    """Return the DEPTH passages nearest to a question, and as many that share its rare words."""
+    embedding, words = context.vector(question).tolist(), lucene_words(question)
+    with context.clock("database"):
+        nearest = context.reader.dense(embedding, DEPTH)
+        worded = context.reader.bm25(words, DEPTH) if words else []
+    return nearest, worded
+
+
+def fusion_weight(question: str, ranking: Sequence[RankedPassage]) -> float:
+    """Return the weight in [0, 1] of vectors and words beside a ranking by names.
+
+    It grows with the share of the first passages whose document has another passage in the ranking, and is 1
+    from half of them on. Turns of a conversation do not count, as names tell them apart. If the question
+    names the title of a passage, the weight is TITLED_WEIGHT times that.
+    """
+    passages = Counter(passage.document for passage in ranking if not passage.speaker)
+    first = ranking[:SPLIT_AMONG]
+    share = sum(passages[passage.document] > 1 for passage in first) / max(len(first), 1)
+    names = {mention.key for mention in mentions(question)}
+    titled = any(normalise(name) in names for passage in ranking for name in title_names(passage.title))
+    return min(1.0, 2 * share) * (TITLED_WEIGHT if titled else 1.0)
+
+
+def spread_documents(ranking: Sequence[RankedPassage]) -> list[RankedPassage]:
+    """Return a ranking in which the third passage of a document comes after the first two of each, and so on,
+    so that a long document does not take all the first places. Scores stay in descending order."""
+    counts: Counter[str] = Counter()
+    rounds = []
+    for passage in ranking:
+        rounds.append(counts[passage.document] // PASSAGES_OF_ONE)
+        counts[passage.document] += 1
+    order = sorted(range(len(ranking)), key=rounds.__getitem__)
+    return [replace(ranking[n], score=passage.score) for n, passage in zip(order, ranking, strict=True)]
 
 
 AUTO = Strategy(
