@@ -325,13 +325,15 @@ def test_no_question_meets_an_index_that_a_load_makes_anew(corpus: Memory, monke
         askers = [threading.Thread(target=ask) for _ in range(3)]
         for asker in askers:
             asker.start()
-        with RemoteMemory(RunningServer(one.url, OWNER), corpus.settings) as remote:
-            for number in range(6):
-                text = f"Zorvik {number} lit the Quellam Lamp {number}.".encode()
-                assert remote.load(uploads={f"{number}.md": BytesIO(text)}).documents.new == 1
+        try:
+            with RemoteMemory(RunningServer(one.url, OWNER), corpus.settings) as remote:
+                for number in range(6):
+                    text = f"Zorvik {number} lit the Quellam Lamp {number}.".encode()
+                    assert remote.load(uploads={f"{number}.md": BytesIO(text)}).documents.new == 1
+                remote.forget(*(f"upload:{number}.md" for number in range(6)))
+        finally:
             done.set()
             for asker in askers:
                 asker.join(60)
-            remote.forget(*(f"upload:{number}.md" for number in range(6)))
     assert len(renewed) == 6
     assert refused == []
