@@ -2,11 +2,13 @@
 
     python bench/serve.py --help
     python bench/serve.py --seconds 60 --clients 32
+    python bench/serve.py --seconds 180 --clients 16 --loaders 2 --forgetters 1    # each does one thing
     python bench/serve.py --memory bolt://localhost:7687    # an empty database: all that is in it goes
 
 Says how long a warm question takes one client alone and each of many, in rounds of the queue it waits in: so many
 clients over so many questions at once. Every document whose load was acknowledged is looked for at the end, and
-again after a `kill -9` in the middle of loads.
+again after a `kill -9` in the middle of loads. With loaders or forgetters the clients ask alone, and what is stored
+right after it is compared with what was acknowledged, and looked at by `gswgraph doctor --deep`.
 """
 
 from __future__ import annotations
@@ -52,6 +54,7 @@ class Seen:
     asks: list[float] = field(default_factory=list)
     loads: list[float] = field(default_factory=list)
     acknowledged: set[str] = field(default_factory=set)
+    forgotten: set[str] = field(default_factory=set)
     errors: list[str] = field(default_factory=list)
 
 
@@ -128,6 +131,15 @@ async def load(client: httpx.AsyncClient, seen: Seen, name: str, number: int) ->
     seen.loads.append(time.perf_counter() - start)
 
 
+async def forget(client: httpx.AsyncClient, seen: Seen, source: str) -> None:
+    """Forget one document that was loaded; it counts once the server says that it is forgotten."""
+    reply = await client.post("/api/forget", json={"sources": [source]})
+    if reply.status_code == 200 and reply.json()["forgotten"] == [source]:
+        seen.forgotten.add(source)
+    else:
+        seen.errors.append(f"forget {reply.status_code} {reply.text[:200]}")
+
+
 @asynccontextmanager
 async def client_of(server: Server) -> AsyncIterator[httpx.AsyncClient]:
     limits = httpx.Limits(max_connections=None)
@@ -161,6 +173,56 @@ async def mixed(
     return seen
 
 
+async def roles(server: Server, askers: int, loaders: int, forgetters: int, seconds: float) -> Seen:
+    """Clients that ask, load or forget alone, all at the same time."""
+    seen, end = Seen(), time.monotonic() + seconds
+
+    async def run_asker(number: int) -> None:
+        rng = random.Random(number)
+        async with client_of(server) as client:
+            while time.monotonic() < end:
+                await ask(client, seen, rng.choice(QUESTIONS))
+
+    async def run_loader(number: int) -> None:
+        turn = 0
+        async with client_of(server) as client:
+            while time.monotonic() < end:
+                turn += 1
+                await load(client, seen, f"loader{number}-{turn}.md", number * 100_000 + turn)
+
+    async def run_forgetter(number: int) -> None:
+        rng = random.Random(number)
+        taken: set[str] = set()
+        async with client_of(server) as client:
+            while time.monotonic() < end:
+                mine = [source for source in seen.acknowledged - taken if hash(source) % forgetters == number]
+                if len(mine) < 2:  # some documents stay
+                    await asyncio.sleep(0.1)
+                    continue
+                source = rng.choice(sorted(mine))
+                taken.add(source)
+                await forget(client, seen, source)
+
+    await asyncio.gather(
+        *(run_asker(number) for number in range(askers)),
+        *(run_loader(number) for number in range(loaders)),
+        *(run_forgetter(number) for number in range(forgetters)),
+    )
+    return seen
+
+
+def wrong(memory: str, command: tuple[str, ...] | None = None) -> list[str]:
+    """What `gswgraph doctor --deep` finds wrong with a memory that no server has open."""
+    command = command or (sys.executable, "-m", "gsw_graph.cli")
+    call = [*command, "--memory", memory, "doctor", "--deep", "--json"]
+    found = subprocess.run(call, capture_output=True, text=True, check=False)
+    try:
+        findings = json.loads(found.stdout)["findings"]
+    except ValueError:
+        return [found.stdout + found.stderr]
+    return [f"{one['check']}: {one['result']}" for one in findings if not one["ok"]]
+
+
 def sources(server: Server) -> set[str]:
     """The documents that the memory shows."""
     reply = httpx.get(f"{server.url}/api/documents", params={"limit": 10**6}, timeout=60).json()
@@ -183,6 +245,8 @@ def main() -> None:
         "--asks", type=int, default=default_asks(model=False), help="questions at once, as of `serve`"
     )
     parser.add_argument("--share", type=float, default=0.1, help="of turns that load")
+    parser.add_argument("--loaders", type=int, default=0, help="clients that only load")
+    parser.add_argument("--forgetters", type=int, default=0, help="clients that only forget what was loaded")
     parser.add_argument("--fake", action="store_true", help="with the embedder of the tests")
     arguments = parser.parse_args()
     command = None
@@ -190,15 +254,53 @@ def main() -> None:
         command = (sys.executable, str(Path(__file__).parent.parent / "tests" / "serve_runner.py"))
     with tempfile.TemporaryDirectory() as folder:
         memory = arguments.memory or f"{folder}/memory"
-        print(json.dumps(run(memory, arguments, command), indent=2))
+        measure = run_roles if arguments.loaders or arguments.forgetters else run
+        print(json.dumps(measure(memory, arguments, command), indent=2))
+
+
+def load_corpus(server: Server) -> None:
+    files = [("files", (file.name, file.read_bytes())) for file in sorted(CORPUS.iterdir())]
+    reply = httpx.post(f"{server.url}/api/load", files=files, timeout=300)
+    assert reply.status_code == 200, reply.text
+
+
+def run_roles(memory: str, arguments: argparse.Namespace, command: tuple[str, ...] | None) -> dict[str, Any]:
+    """The figures of clients that each do one thing, and what is stored right after it."""
+    server = Server(memory, "--asks", str(arguments.asks), command=command)
+    try:
+        load_corpus(server)
+        before = sources(server)
+        clients = (arguments.clients, arguments.loaders, arguments.forgetters)
+        seen = asyncio.run(roles(server, *clients, arguments.seconds))
+        stored, expected = sources(server), before | (seen.acknowledged - seen.forgotten)
+        megabytes = round(server.megabytes())
+    finally:
+        code = server.end() if server.process.poll() is None else server.process.returncode
+    return {
+        "memory": "neo4j" if "://" in memory else "embedded",
+        "cpus": os.cpu_count(),
+        "askers, loaders, forgetters": clients,
+        "questions": len(seen.asks),
+        "p95 of a question": round(p95(seen.asks), 4),
+        "loads": len(seen.loads),
+        "p95 of a load": round(p95(seen.loads), 3),
+        "forgotten": len(seen.forgotten),
+        "errors": len(seen.errors),
+        "first errors": seen.errors[:3],
+        "lost": len(expected - stored),
+        "not forgotten": len(stored - expected),
+        "doctor finds wrong": wrong(memory, command),
+        "tracebacks of the server": server.log().count("Traceback"),
+        "exit code at the end": code,
+        "megabytes": megabytes,
+    }
 
 
 def run(memory: str, arguments: argparse.Namespace, command: tuple[str, ...] | None) -> dict[str, Any]:
     """The figures."""
     server = Server(memory, "--asks", str(arguments.asks), command=command)
     try:
-        files = [("files", (file.name, file.read_bytes())) for file in sorted(CORPUS.iterdir())]
-        assert httpx.post(f"{server.url}/api/load", files=files, timeout=300).status_code == 200
+        load_corpus(server)
         asyncio.run(mixed(server, 1, 3, 0, "warm"))
         alone = asyncio.run(mixed(server, 1, arguments.seconds / 6, 0, "alone"))
         alone_mixed = asyncio.run(mixed(server, 1, arguments.seconds / 6, arguments.share, "one"))

@@ -115,7 +115,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 OWN_ENGINE = frozenset(
     f"test_{name}"
     for name in (
-        *("embedded_engine", "early", "crash", "crash_model", "docs", "site", "notebook", "serve_process", "serve_mcp"),
+        *("embedded_engine", "early", "crash", "crash_model", "docs", "site", "notebook", "serve_process", "serve_mcp", "serve_beside", "serve_soak"),
         *("serve_page", "waiting", "python", "without_password", "cli", "local_neo4j"),
     )
 )

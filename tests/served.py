@@ -48,9 +48,11 @@ def events(text: str) -> list[tuple[str, str]]:
 
 
 @contextlib.contextmanager
-def served(memory: Memory, *, read_only: bool = False, token: str | None = None, **limits: Any) -> Iterator[Served]:
+def served(
+    memory: Memory, *, read_only: bool = False, token: str | None = None, names: tuple[str, ...] = (), origins: tuple[str, ...] = (), **limits: Any
+) -> Iterator[Served]:
     state = AppState(memory, Limits(**limits), read_only=read_only)
-    with listen(BindAddress(port=0, token=token)) as (opened, address):
+    with listen(BindAddress(port=0, token=token, names=names, origins=origins)) as (opened, address):
         made = make_server(state, address, OWNER)
         thread = threading.Thread(target=made.run, kwargs={"sockets": [opened]})
         thread.start()

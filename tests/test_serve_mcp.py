@@ -119,7 +119,7 @@ def test_an_agent_over_standard_input_and_output(folder: Path) -> None:
     anyio.run(look, stdio_client(StdioServerParameters(command=sys.executable, args=arguments, env=dict(os.environ))))
 
 
-def test_results_are_bounded_and_say_what_is_left_out(corpus: Memory) -> None:
+def test_case_25_results_are_bounded_and_say_what_is_left_out(corpus: Memory) -> None:
     """Twenty long passages took 95,000 characters, a name that is in all of them 241,000."""
     words = "The Orsk Harbor Board met Mr. Lund in Bergen and spoke of the keel at length. " * 55
     lines = [json.dumps({"id": f"r{n}", "title": f"Report {n}", "text": f"Report {n} of the Orsk Harbor Board. {words}"}) for n in range(30)]

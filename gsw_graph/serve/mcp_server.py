@@ -326,7 +326,7 @@ def bounded(result: Any, advice: str = "") -> list[str]:
 
 
 def _is_passage(entry: Any) -> bool:
-    return isinstance(entry, dict) and "text" in entry and ("id" in entry or "passage" in entry)
+    return isinstance(entry, dict) and {"text", "title"} <= entry.keys()  # a fact has no title
 
 
 def _brief(passage: dict[str, Any]) -> dict[str, Any]:

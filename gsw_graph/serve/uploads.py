@@ -66,7 +66,9 @@ def with_plain_name(disposition: bytes) -> bytes:
     """
     message = Message()
     message["Content-Disposition"] = disposition.decode("latin-1")
-    values = [value for key, value in message.get_params([], "Content-Disposition") if key == "filename"]
+    # A value is a text, or encoding, language and text.
+    parameters: list[tuple[str, Any]] = message.get_params([], "Content-Disposition")
+    values = [value for key, value in parameters if key == "filename"]
     extended = [value for value in values if isinstance(value, tuple)]
     plain = values[-1] if values else None
     if extended:
