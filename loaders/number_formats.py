@@ -34,7 +34,7 @@ _DATE_PARTS = re.compile(r"\[[hms]+\]|y+|m+|d+|h+|s+", re.IGNORECASE)
 _NOT_SHOWN = re.compile(r'"[^"]*"|\\.|_.|\*.|\[(?![hms]+\])[^\]]*\]', re.IGNORECASE)
 _MOST_CODE = 255  # characters, as Excel has it
 _MOST_DIGITS = 30
-_FIRST_DAY = datetime.datetime(1899, 12, 30)  # noqa: DTZ001 - Excel knows no time zones
+_FIRST_DAY = datetime.datetime(1899, 12, 30)
 
 
 def shown(value: object, code: str) -> str:

@@ -14,7 +14,8 @@ _MOST_DEPTH = 20  # styles that are based on each other
 _PLACE = re.compile(r"%([1-9])")
 _LEVELS = range(9)
 BULLETS = (
-    '<w:numbering xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:abstractNum w:abstractNumId="1">'
+    '<w:numbering xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main">'
+    '<w:abstractNum w:abstractNumId="1">'
     + "".join(f'<w:lvl w:ilvl="{level}"><w:numFmt w:val="bullet"/></w:lvl>' for level in _LEVELS)
     + '</w:abstractNum><w:num w:numId="1"><w:abstractNumId w:val="1"/></w:num></w:numbering>'
 ).encode()

@@ -5,17 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 _MOST_ROMAN = 4000
-_ROMAN = (
-    (1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"), (40, "xl"),
-    (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i"),
-)  # fmt: skip
-_ONES = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
-    "seventeen eighteen nineteen"
-).split()
-_TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
-_ORDINALS = {"one": "first", "two": "second", "three": "third", "five": "fifth", "eight": "eighth", "nine": "ninth", "twelve": "twelfth"}  # fmt: skip
-_CHICAGO = "*†‡§"
+_ROMAN = "1000 m 900 cm 500 d 400 cd 100 c 90 xc 50 l 40 xl 10 x 9 ix 5 v 4 iv 1 i".split()
 
 
 def roman(number: int) -> str:
@@ -23,28 +13,17 @@ def roman(number: int) -> str:
     if not 0 < number < _MOST_ROMAN:
         return str(number)
     written = ""
-    for value, letters in _ROMAN:
-        written += letters * (number // value)
-        number %= value
+    for value, numeral in zip(_ROMAN[::2], _ROMAN[1::2], strict=True):
+        times, number = divmod(number, int(value))
+        written += numeral * times
     return written
 
 
-def repeated_letter(number: int) -> str:
-    """Return a number as word processors letter it: a ... z, aa, bb."""
+def letters(number: int) -> str:
+    """Return a number as letters: a ... z, aa, bb."""
     if number < 1:
         return str(number)
     return chr(ord("a") + (number - 1) % 26) * ((number - 1) // 26 + 1)
-
-
-def counted_letters(number: int) -> str:
-    """Return a number as browsers letter it: a ... z, aa, ab."""
-    if number < 1:
-        return str(number)
-    written = ""
-    while number:
-        number, letter = divmod(number - 1, 26)
-        written = chr(ord("a") + letter) + written
-    return written
 
 
 def ordinal(number: int) -> str:
@@ -53,58 +32,37 @@ def ordinal(number: int) -> str:
     return f"{number}{'th' if teen else {1: 'st', 2: 'nd', 3: 'rd'}.get(number % 10, 'th')}"
 
 
-def cardinal_text(number: int) -> str:
-    """Return a number below a hundred in words, with a capital; another as digits."""
-    if not 0 <= number < 100:
-        return str(number)
-    if number < 20:
-        return _ONES[number].capitalize()
-    tens = _TENS[number // 10 - 2]
-    return (f"{tens}-{_ONES[number % 10]}" if number % 10 else tens).capitalize()
+def _large_roman(number: int) -> str:
+    return roman(number).upper()
 
 
-def ordinal_text(number: int) -> str:
-    """Return First, Second ... Twenty-first; a number of a hundred or more as digits."""
-    words = cardinal_text(number)
-    if words.isdigit():
-        return ordinal(number)
-    before, dash, last = words.lower().rpartition("-")
-    regular = f"{last[:-1]}ieth" if last.endswith("y") else f"{last}th"
-    return f"{before}{dash}{_ORDINALS.get(last, regular)}".capitalize()
-
-
-def _sign(number: int) -> str:
-    return _CHICAGO[(number - 1) % 4] * ((number - 1) // 4 + 1)
+def _large_letters(number: int) -> str:
+    return letters(number).upper()
 
 
 WORD: Mapping[str, Callable[[int], str]] = {
     "decimalZero": "{:02}".format,
-    "lowerLetter": repeated_letter,
-    "upperLetter": lambda number: repeated_letter(number).upper(),
+    "lowerLetter": letters,
+    "upperLetter": _large_letters,
     "lowerRoman": roman,
-    "upperRoman": lambda number: roman(number).upper(),
+    "upperRoman": _large_roman,
     "ordinal": ordinal,
-    "cardinalText": cardinal_text,
-    "ordinalText": ordinal_text,
-    "chicago": _sign,
-    "hex": "{:X}".format,
-    "numberInDash": "- {} -".format,
-    "none": lambda _: "",
+    "none": "".format,
 }
 """Formats of numbers in Word; all others are written as digits."""
 
 POINT: Mapping[str, Callable[[int], str]] = {
-    "alphaLc": repeated_letter,
-    "alphaUc": lambda number: repeated_letter(number).upper(),
+    "alphaLc": letters,
+    "alphaUc": _large_letters,
     "romanLc": roman,
-    "romanUc": lambda number: roman(number).upper(),
+    "romanUc": _large_roman,
 }
 """Beginnings of the formats of numbers in PowerPoint; all others are written as digits."""
 
 PAGE: Mapping[str, Callable[[int], str]] = {
-    "a": counted_letters,
-    "A": lambda number: counted_letters(number).upper(),
+    "a": letters,
+    "A": _large_letters,
     "i": roman,
-    "I": lambda number: roman(number).upper(),
+    "I": _large_roman,
 }
 """Types of lists in HTML; all others are written as digits."""

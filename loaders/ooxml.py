@@ -1,4 +1,4 @@
-"""What Word, PowerPoint and Excel files have in common: parts of XML that point to each other, and properties."""
+"""What Word, PowerPoint and Excel files have in common: parts of XML that point to each other."""
 
 from __future__ import annotations
 

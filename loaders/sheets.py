@@ -1,5 +1,5 @@
-"""Excel: each sheet a table whose cells say what Excel shows. Rows, columns and sheets that are hidden stay, and
-the text says that they are."""
+"""Excel: each sheet a table whose cells say what Excel shows. Hidden rows, columns and sheets stay, and the
+text says that they are hidden."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from gsw_graph.loaders.text import shifted
 
 _MOST_CELLS = 10_000_000  # few cells far apart make a sheet of thousands of millions
 _WITHOUT_VALUE = re.compile(rb"<f[^>]*(?:/>|>[^<]*</f>)\s*(?:<v\s*/>|<v>\s*</v>|</c>)")
-_STRINGS = "xl/sharedStrings.xml"
+_HOLDS_TEXT = re.compile(r"xl/(?:sharedStrings|worksheets/[^/]+)\.xml")
 _ROW = re.compile(rb'<(?:\w+:)?row\s[^>]*?\bhidden="(?:1|true)"[^>]*>')
 _COLUMN = re.compile(rb'<(?:\w+:)?col\s[^>]*?\bhidden="(?:1|true)"[^>]*>')
 _NUMBER = re.compile(rb'\b(r|min|max)="(\d{1,7})"')
@@ -27,8 +27,9 @@ def lines(parts: Parts, contents: Converted) -> Iterator[str]:
     """Yield the lines of all sheets, and of the shapes on them."""
     import openpyxl
 
-    if _STRINGS in parts:
-        parts[_STRINGS] = _with_marks(parts[_STRINGS])
+    for name, part in parts.items():
+        if _HOLDS_TEXT.match(name) and (b"strike" in part or b"vertAlign" in part):
+            parts[name] = _with_marks(part)
     book = openpyxl.load_workbook(packed(parts), data_only=True, read_only=True, keep_links=False)
     formulas = None
     if any(_WITHOUT_VALUE.search(data) for name, data in parts.items() if "/worksheets/" in name):
@@ -116,32 +117,23 @@ def _spans(numbers: Iterable[int], name: Any) -> str:
     return ", ".join("-".join(name(end) for end in dict.fromkeys((span[0], span[-1]))) for span in spans)
 
 
-def _with_marks(strings: bytes) -> bytes:
+def _with_marks(part: bytes) -> bytes:
     """Return the texts of cells with what is struck out marked, and with powers and indexes as such."""
-    if b"strike" not in strings and b"vertAlign" not in strings:
-        return strings
-    root = parse(strings)
-    for string in root:
+    root = parse(part)
+    for string in root.iter():
         runs = [run for run in string if kind_of(run) == "r"]
-        texts = [run.find("{*}t") for run in runs]
+        texts = [text for run in runs for text in run.iterfind("{*}t")]
         pieces = [(is_on(run.find("{*}rPr/{*}strike")), _raised(run)) for run in runs]
-        if any(struck for struck, _ in pieces) or pieces != [(False, _words(text)) for text in texts]:
-            for text in texts:
-                if text is not None:
-                    text.text = ""
-            first = next((text for text in texts if text is not None), None)
-            if first is not None:
-                first.text = marked(pieces)
+        for text in texts:
+            text.text = ""
+        if texts:
+            texts[0].text = marked(pieces)
     return bytes(ElementTree.tostring(root, encoding="utf-8"))
-
-
-def _words(text: Element | None) -> str:
-    return "" if text is None else text.text or ""
 
 
 def _raised(run: Element) -> str:
     """Return the text of a run, marked if it stands above or below the line."""
-    text = _words(run.find("{*}t"))
+    text = "".join(text.text or "" for text in run.iterfind("{*}t"))
     place = value(run.find("{*}rPr/{*}vertAlign"))
     if place not in ("superscript", "subscript"):
         return text

@@ -1,5 +1,5 @@
-"""Tables of a page as plain rows: cells over several rows keep the columns below in place, and tables that only
-lay out a page, as those of mails do, become its text."""
+"""Tables of a page as plain rows: cells over several rows keep the columns below in place, and tables that
+only lay out a page, as those of mails do, become its text."""
 
 from __future__ import annotations
 

@@ -197,7 +197,7 @@ def _clean(soup: Any, contents: Converted) -> None:
 
 
 def _is_noted(tag: Any) -> bool:
-    """Return whether a raised number stands after what has no power: a year, a name, the end of a sentence."""
+    """Return whether a raised number is a note: after a year, a name or the end of a sentence."""
     before = tag.find_previous(string=True)
     return tag.name == "sup" and before is not None and bool(_NOTED.search(before[-_LOOKED_BACK:]))
 

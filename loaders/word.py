@@ -15,7 +15,7 @@ from xml.etree.ElementTree import Element
 from gsw_graph.loaders import web
 from gsw_graph.loaders.files import Converted
 from gsw_graph.loaders.numbering import BULLETS, Numbering, Styles
-from gsw_graph.loaders.ooxml import Parts, is_on, kind_of, number, packed, parse, value
+from gsw_graph.loaders.ooxml import Parts, kind_of, number, packed, parse, value
 
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _SPACE = "{http://www.w3.org/XML/1998/namespace}space"
@@ -98,7 +98,7 @@ class _Preparation:
         for parent in list(paragraph.iter()):
             for run in [child for child in parent if kind_of(child) == "r"]:
                 if self._styles.is_on(run, style, "vanish"):
-                    self._left_out["hidden text"] += any(text.text for text in run.iter("{*}t"))
+                    self._left_out["hidden text"] += any(text.text for text in run.iterfind(".//{*}t"))
                     parent.remove(run)
                 elif any(self._styles.is_on(run, style, name) for name in ("strike", "dstrike")):
                     _strike(run)
@@ -119,7 +119,7 @@ class _Preparation:
             bullet = ElementTree.SubElement(properties, f"{_W}numPr")
             ElementTree.SubElement(bullet, f"{_W}ilvl", {f"{_W}val": str(level)})
             ElementTree.SubElement(bullet, f"{_W}numId", {f"{_W}val": "1"})
-        elif any(text.text for text in paragraph.iter("{*}t")):
+        elif any(text.text for text in paragraph.iterfind(".//{*}t")):
             paragraph.insert(0 if properties is None else 1, _run(f"{label} "))
 
 
