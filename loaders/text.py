@@ -391,6 +391,12 @@ _LINE_END = re.compile(r"(?<=\w)[-\u2010]\n[ \t]*(?=(\w{1,60}))")
 _LEFT = re.compile(r"[\w'’-]+$")
 _WORDS = re.compile(r"\w+(?:[-\u2010]\w+)*")
 
+# Words that keep their hyphen before another word, and ends of words that are none.
+_ALWAYS_HYPHENATED = frozenset(
+    "self well quasi twenty thirty forty fifty sixty seventy eighty ninety".split()
+)
+_SUFFIXES = frozenset("ish less hood same dom ing ington ness spring fold some".split())
+
 
 def vocabulary(text: str) -> Set[str]:
     """Return the words of a text in small letters, those with hyphens whole."""
@@ -424,4 +430,7 @@ def _hyphen(left: str, right: str, written: Set[str]) -> str:
     if not (left[-1].isalpha() and right[0].isalpha()) or (right[0].isupper() and not left.isupper()):
         return "-"
     first, last = left.lower(), right.lower()
-    return "-" if f"{first}-{last}" in written and first + last not in written else ""
+    if first + last in written:
+        return ""
+    is_compound = first in _ALWAYS_HYPHENATED and last not in _SUFFIXES
+    return "-" if is_compound or f"{first}-{last}" in written else ""

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
+from gsw_graph.loaders import numerals, tables
 from gsw_graph.loaders.files import Converted, UnusableError, decode, detect_encoding, refusal
 from gsw_graph.loaders.text import shifted
 
@@ -45,7 +46,19 @@ _LEFT_OUT = {
     "audio": "sound",
     "canvas": "picture",
 }
-_UNMARKED = ["a", "b", "strong", "em", "i", "del", "s", "u", "q", "kbd", "samp"]
+_UNMARKED = [
+    "a",
+    "b",
+    "strong",
+    "em",
+    "i",
+    "del",
+    "s",
+    "u",
+    "q",
+    "kbd",
+    "samp",
+]  # what is struck out is marked here
 # Blocks that the converter does not know, and would glue to what follows.
 _BLOCKS = (
     "address label aside body center dialog details summary fieldset figure footer form header hgroup legend "
@@ -56,6 +69,22 @@ _HIDDEN = re.compile(
     r"|font-size\s*:\s*0(?:px|pt|em|rem|%)?\s*(?:;|$|!))",
     re.IGNORECASE,
 )
+_SHOWN_INPUTS = ("text", "number", "date", "time", "datetime-local", "month", "email", "tel", "url", "search")
+_LIST_STYLE = re.compile(r"list-style(?:-type)?\s*:\s*([\w-]+)", re.IGNORECASE)
+_LIST_STYLES = {
+    "lower-alpha": "a",
+    "lower-latin": "a",
+    "upper-alpha": "A",
+    "upper-latin": "A",
+    "lower-roman": "i",
+    "upper-roman": "I",
+}
+_STRUCK = re.compile(r"text-decoration(?:-line)?\s*:[^;]*line-through", re.IGNORECASE)
+_STRUCK_TAGS = "s, strike, del, [role=deletion], [style*='line-through' i], .line-through, .strikethrough"
+_MOST_SELECTORS = 50
+_PARAGRAPHS = "p div li td th dt dd pre h1 h2 h3 h4 h5 h6 blockquote article section figcaption body".split()
+_LOOKED_BACK = 40  # characters
+_NOTED = re.compile(r"(?<!\d)(?:1[5-9]|20)\d\d$|(?<!\w)[^\W\d_a-z]\w{3,}$|[.,;:!?\"”»)]$")
 _ABOUT = {
     "author": "author",
     "article:author": "author",
@@ -134,6 +163,7 @@ def _clean(soup: Any, contents: Converted) -> None:
     for comment in soup.find_all(string=lambda text: isinstance(text, Comment)):
         contents.left_out["comment"] += bool(comment.strip()) and not comment.startswith("[if")
         comment.extract()
+    struck = _struck_selectors(soup)
     for tag in soup(_DROPPED):
         tag.decompose()
     for tag in soup(True):
@@ -147,6 +177,13 @@ def _clean(soup: Any, contents: Converted) -> None:
             tag.decompose()
         elif tag.name in _BLOCKS:
             tag.name = "div"
+    _mark_struck(soup, struck)
+    for tag in soup("input"):
+        tag.replace_with(_input_text(tag))
+    for tag in soup("ol"):
+        _number_items(tag)
+    for table in soup("table"):
+        tables.straighten(table, soup)
     for tag in soup(["td", "th", "h1", "h2", "h3", "h4", "h5", "h6", "dt"]):
         for block in tag(["p", "div", "li", "br", "section", "article"]):  # they are in one line
             block.insert_before(" ")
@@ -155,8 +192,90 @@ def _clean(soup: Any, contents: Converted) -> None:
         tag.replace_with(tag.get("alttext") or tag.get_text())
     for tag in soup(["sup", "sub"]):
         mark = tag.get_text().strip()
-        is_note = mark.isdigit() and tag.find("a") is not None
+        is_note = mark.isdigit() and (tag.find("a") is not None or _is_noted(tag))
         tag.replace_with(f"[{mark}]" if is_note else shifted(mark, "_" if tag.name == "sub" else "^"))
+
+
+def _is_noted(tag: Any) -> bool:
+    """Return whether a raised number is a note: after a year, a name or the end of a sentence."""
+    before = tag.find_previous(string=True)
+    return tag.name == "sup" and before is not None and bool(_NOTED.search(before[-_LOOKED_BACK:]))
+
+
+def _input_text(tag: Any) -> str:
+    """Return what an input of a form shows."""
+    kind = str(tag.get("type") or "text").lower()
+    if kind in ("checkbox", "radio"):
+        return "[x] " if tag.has_attr("checked") else "[ ] "
+    return str(tag.get("value") or "") if kind in _SHOWN_INPUTS else ""
+
+
+def _number_items(tag: Any) -> None:
+    """Write the numbers of a list that are no plain 1, 2, 3 before its items."""
+    style = _LIST_STYLE.search(str(tag.get("style") or ""))
+    kind = _LIST_STYLES.get(style[1].lower(), "1") if style else str(tag.get("type") or "1")
+    items = tag("li", recursive=False)
+    step = -1 if tag.has_attr("reversed") else 1
+    if kind not in numerals.PAGE and step == 1 and not any(item.get("value") for item in items):
+        return
+    number = _whole(tag.get("start"), len(items) if step < 0 else 1)
+    write = numerals.PAGE.get(kind, str)
+    for item in items:
+        number = _whole(item.get("value"), number)
+        item.insert(0, f"{write(number)}. ")
+        item.name = "div"
+        number += step
+    tag.name = "div"
+
+
+def _whole(written: object, otherwise: int) -> int:
+    return int(str(written)) if re.fullmatch(r"-?\d{1,6}", str(written)) else otherwise
+
+
+# --- text that is struck out ---
+
+
+def _struck_selectors(soup: Any) -> list[str]:
+    """Return the selectors of CSS for text that is struck out: tags that mean it, and rules of the page."""
+    selectors = [_STRUCK_TAGS]
+    for style in soup("style"):
+        parts = style.get_text().split("/*")
+        rules = parts[0] + "".join(part.partition("*/")[2] for part in parts[1:])
+        for rule in rules.split("}"):
+            head, _, declarations = rule.rpartition("{")
+            if _STRUCK.search(declarations):
+                selectors.append(head.rpartition("{")[2].rpartition(";")[2].strip())
+    return selectors[:_MOST_SELECTORS]
+
+
+def _mark_struck(soup: Any, selectors: list[str]) -> None:
+    """Put the marks of Markdown around text that is struck out; what is in a block of its own has its own."""
+    struck: set[int] = set()
+    for selector in selectors:
+        with contextlib.suppress(SyntaxError, NotImplementedError, ValueError):  # of rules not understood
+            struck |= {id(text) for tag in soup.select(selector) for text in tag.find_all(string=True)}
+    if not struck:
+        return
+    runs: list[list[Any]] = []
+    block = None
+    for text in soup.find_all(string=lambda text: bool(text.strip())):
+        parent = text.find_parent(_PARAGRAPHS)
+        if id(text) not in struck:
+            block = None
+        elif block is not None and parent is block:
+            runs[-1].append(text)
+        else:
+            runs.append([text])
+            block = parent or soup
+    for run in runs:
+        first, last = str(run[0]), str(run[-1])
+        begin = len(first) - len(first.lstrip())
+        if run[0] is run[-1]:
+            last = first = f"{first[:begin]}~~{first[begin:]}"
+        else:
+            run[0].replace_with(f"{first[:begin]}~~{first[begin:]}")
+        end = len(last.rstrip())
+        run[-1].replace_with(f"{last[:end]}~~{last[end:]}")
 
 
 def _is_hidden(attributes: dict[str, Any]) -> bool:

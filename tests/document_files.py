@@ -179,3 +179,10 @@ def pdf_compressed_twice(size: int) -> bytes:
         _stream(content, b"/Filter [/FlateDecode /FlateDecode]"),
         b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
     )
+
+
+def changed(content: bytes, parts: Mapping[str, str | bytes]) -> bytes:
+    """An archive with other parts."""
+    with zipfile.ZipFile(io.BytesIO(content)) as file:
+        old = {name: file.read(name) for name in file.namelist()}
+    return archive({**old, **parts})

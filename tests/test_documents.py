@@ -10,7 +10,7 @@ from pathlib import Path
 import document_files as make
 import pytest
 
-from gsw_graph.loaders import converter, office, read
+from gsw_graph.loaders import converter, office, read, sheets
 from gsw_graph.loaders.converter import convert
 from gsw_graph.loaders.files import UnusableError
 from gsw_graph.model.documents import Document, Failure, Skipped
@@ -165,7 +165,7 @@ def test_cells_far_apart_do_not_fill_the_memory(tmp_path, monkeypatch):
     rows: list[list[object]] = [[None] * 16_383 + ["end"] for _ in range(5)]
     content = make.xlsx(("Wide", rows))
     assert text(load(tmp_path / "a.xlsx", content)).count("end") == 5
-    monkeypatch.setattr(office, "_MOST_CELLS", 50_000)
+    monkeypatch.setattr(sheets, "_MOST_CELLS", 50_000)
     with pytest.raises(UnusableError, match="more than 50,000 cells, or far fewer and far apart"):
         convert("archive", content)
 

@@ -1,0 +1,201 @@
+"""The numbers that Word makes by itself, for clauses, list items and headings: 2.2, (a), Article IV."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from xml.etree.ElementTree import Element
+
+from gsw_graph.loaders import numerals
+from gsw_graph.loaders.ooxml import is_on, kind_of, number, parse, value
+
+_MOST_DEPTH = 20  # styles that are based on each other
+_PLACE = re.compile(r"%([1-9])")
+_LEVELS = range(9)
+BULLETS = (
+    '<w:numbering xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main">'
+    '<w:abstractNum w:abstractNumId="1">'
+    + "".join(f'<w:lvl w:ilvl="{level}"><w:numFmt w:val="bullet"/></w:lvl>' for level in _LEVELS)
+    + '</w:abstractNum><w:num w:numId="1"><w:abstractNumId w:val="1"/></w:num></w:numbering>'
+).encode()
+"""A part with one list, of bullets."""
+
+
+class Styles:
+    """The styles of a Word document. A style has what it does not say from the style that it is based on.
+
+    Args:
+        data: The part that holds them, None if there is none.
+    """
+
+    def __init__(self, data: bytes | None) -> None:
+        styles = [] if data is None else parse(data).findall("{*}style")
+        self._styles = {value(style, "styleId") or "": style for style in styles}
+        defaults = (style for style in styles if value(style, "default") in ("1", "true"))
+        self._default = next((style for style in defaults if value(style, "type") == "paragraph"), None)
+        self._known: dict[tuple[str | None, str | None, str], bool] = {}
+
+    def chain(self, name: str | None) -> Iterator[Element]:
+        """Yield a style and those it is based on; the usual style of paragraphs for one that is not there."""
+        style = self._styles.get(name or "", self._default)
+        for _ in range(_MOST_DEPTH):
+            if style is None:
+                return
+            yield style
+            style = self._styles.get(value(style.find("{*}basedOn")) or "")
+
+    def is_on(self, run: Element, paragraph_style: str | None, name: str) -> bool:
+        """Return whether a run has a property, of its own or by its style or that of its paragraph."""
+        own = run.find(f"{{*}}rPr/{{*}}{name}")
+        if own is not None:
+            return is_on(own)
+        style = value(run.find("{*}rPr/{*}rStyle"))
+        key = style, paragraph_style, name
+        if key not in self._known:
+            styles = [*(self.chain(style) if style else ()), *self.chain(paragraph_style)]
+            found = (style.find(f"{{*}}rPr/{{*}}{name}") for style in styles)
+            self._known[key] = is_on(next((one for one in found if one is not None), None))
+        return self._known[key]
+
+
+@dataclass(slots=True)
+class _Level:
+    """A level of a list: how its numbers are written, and when they begin anew."""
+
+    format: str = "decimal"
+    text: str = ""
+    start: int = 1
+    restarts_after: int | None = None
+    is_legal: bool = False
+    style: str | None = None
+
+    def write(self, count: int) -> str:
+        """Return a number as it is shown."""
+        return numerals.WORD.get(self.format, str)(count)
+
+
+@dataclass(slots=True)
+class _List:
+    """A list: its levels, the counts that it shares with others, and those that it begins anew."""
+
+    levels: dict[int, _Level] = field(default_factory=dict)
+    counts: dict[int, int] = field(default_factory=dict)
+    starts: dict[int, int] = field(default_factory=dict)
+
+
+class Numbering:
+    """The lists of a Word document, which count as its paragraphs are read in order.
+
+    Args:
+        data: The part that holds them, None if there is none.
+        styles: Of the document; a style may number its paragraphs.
+    """
+
+    def __init__(self, data: bytes | None, styles: Styles) -> None:
+        self._styles = styles
+        self._lists: dict[str, _List] = {}
+        root = None if data is None else parse(data)
+        if root is None:
+            return
+        abstracts = {value(one, "abstractNumId"): one for one in root.iterfind("{*}abstractNum")}
+        by_style = {value(one.find("{*}styleLink")): one for one in abstracts.values()}
+        shared = {key: _List(_levels(one)) for key, one in abstracts.items()}
+        for key, one in abstracts.items():
+            linked = by_style.get(value(one.find("{*}numStyleLink")) or "")
+            if linked is not None:
+                shared[key] = shared[value(linked, "abstractNumId")]
+        for num in root.iterfind("{*}num"):
+            base = shared.get(value(num.find("{*}abstractNumId")), _List())
+            own = _List(dict(base.levels), base.counts)
+            for override in num.iterfind("{*}lvlOverride"):
+                own.levels.update(_levels(override))
+                start = override.find("{*}startOverride")
+                if start is not None:
+                    own.starts[_whole(value(override, "ilvl"))] = number(start, 1)
+            self._lists[value(num, "numId") or ""] = own
+
+    def label(self, paragraph: Element) -> tuple[str | None, int]:
+        """Return the number of the next paragraph with its level: None for no number, "" for a bullet."""
+        place = self._place(paragraph)
+        if place is None:
+            return None, 0
+        numbers, depth = place
+        level = numbers.levels.get(depth)
+        if level is None or _is_gone(paragraph):
+            return None, 0
+        if level.format == "bullet":
+            return "", depth
+        _count(numbers, depth)
+        return _shown(numbers, level) or None, depth
+
+    def _place(self, paragraph: Element) -> tuple[_List, int] | None:
+        """Return the list of a paragraph and its level there, by itself or by its style."""
+        own = paragraph.find("{*}pPr/{*}numPr")
+        name = value(paragraph.find("{*}pPr/{*}pStyle"))
+        list_id = None if own is None else value(own.find("{*}numId"))
+        depth = None if own is None else value(own.find("{*}ilvl"))
+        style_id, style_depth = None, None
+        for style in self._styles.chain(name):
+            numbered = style.find("{*}pPr/{*}numPr")
+            if numbered is not None and style_id is None:
+                style_id = value(numbered.find("{*}numId"))
+                style_depth = style_depth or value(numbered.find("{*}ilvl"))
+        numbers = self._lists.get(list_id or style_id or "")
+        if numbers is None:
+            return None
+        if depth is None and name:
+            of_style = [str(depth) for depth, level in numbers.levels.items() if level.style == name]
+            depth = next(iter(of_style), None)
+        return numbers, _whole(depth or style_depth)
+
+
+def _whole(written: str | None) -> int:
+    return int(written) if written and re.fullmatch("[0-9]", written) else 0
+
+
+def _levels(element: Element) -> dict[int, _Level]:
+    """Return the levels of a list, by their depth."""
+    levels: dict[int, _Level] = {}
+    for level in element.iterfind("{*}lvl"):
+        restart = level.find("{*}lvlRestart")
+        levels[_whole(value(level, "ilvl"))] = _Level(
+            value(level.find("{*}numFmt")) or "decimal",
+            value(level.find("{*}lvlText")) or "",
+            number(level.find("{*}start"), 1 if level.find("{*}start") is None else 0),
+            None if restart is None else number(restart, 0),
+            is_on(level.find("{*}isLgl")),
+            value(level.find("{*}pStyle")),
+        )
+    return levels
+
+
+def _is_gone(paragraph: Element) -> bool:
+    """Return whether a paragraph was deleted or moved: what it holds then belongs to the next."""
+    marks = paragraph.find("{*}pPr/{*}rPr")
+    return marks is not None and any(kind_of(mark) in ("del", "moveFrom") for mark in marks)
+
+
+def _count(numbers: _List, depth: int) -> None:
+    """Count a paragraph, and let deeper levels begin anew."""
+    counts, level = numbers.counts, numbers.levels[depth]
+    if depth in numbers.starts:
+        counts[depth] = numbers.starts.pop(depth)
+    else:
+        counts[depth] = counts[depth] + 1 if depth in counts else level.start
+    for deeper in [other for other in counts if other > depth]:
+        after = numbers.levels[deeper].restarts_after if deeper in numbers.levels else None
+        if after is None or depth < after:
+            del counts[deeper]
+
+
+def _shown(numbers: _List, level: _Level) -> str:
+    """Return the number of the paragraph that was counted last, as its level writes it."""
+
+    def write(place: re.Match[str]) -> str:
+        depth = int(place[1]) - 1
+        part = numbers.levels.get(depth, _Level())
+        count = numbers.counts.get(depth, part.start)
+        return str(count) if level.is_legal else part.write(count)
+
+    return _PLACE.sub(write, level.text).strip()

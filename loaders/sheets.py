@@ -1,0 +1,140 @@
+"""Excel: each sheet a table whose cells say what Excel shows. Hidden rows, columns and sheets stay, and the
+text says that they are hidden."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
+from xml.etree import ElementTree
+from xml.etree.ElementTree import Element
+
+from gsw_graph.loaders import slides
+from gsw_graph.loaders.files import Converted, UnusableError
+from gsw_graph.loaders.number_formats import shown
+from gsw_graph.loaders.ooxml import Parts, is_on, kind_of, marked, packed, parse, relations, table, value
+from gsw_graph.loaders.text import shifted
+
+_MOST_CELLS = 10_000_000  # few cells far apart make a sheet of thousands of millions
+_WITHOUT_VALUE = re.compile(rb"<f[^>]*(?:/>|>[^<]*</f>)\s*(?:<v\s*/>|<v>\s*</v>|</c>)")
+_HOLDS_TEXT = re.compile(r"xl/(?:sharedStrings|worksheets/[^/]+)\.xml")
+_ROW = re.compile(rb'<(?:\w+:)?row\s[^>]*?\bhidden="(?:1|true)"[^>]*>')
+_COLUMN = re.compile(rb'<(?:\w+:)?col\s[^>]*?\bhidden="(?:1|true)"[^>]*>')
+_NUMBER = re.compile(rb'\b(r|min|max)="(\d{1,7})"')
+
+
+def lines(parts: Parts, contents: Converted) -> Iterator[str]:
+    """Yield the lines of all sheets, and of the shapes on them."""
+    import openpyxl
+
+    for name, part in parts.items():
+        if _HOLDS_TEXT.match(name) and (b"strike" in part or b"vertAlign" in part):
+            parts[name] = _with_marks(part)
+    book = openpyxl.load_workbook(packed(parts), data_only=True, read_only=True, keep_links=False)
+    formulas = None
+    if any(_WITHOUT_VALUE.search(data) for name, data in parts.items() if "/worksheets/" in name):
+        formulas = openpyxl.load_workbook(packed(parts), read_only=True, keep_links=False)
+    names = _parts_of_sheets(parts)
+    left = _MOST_CELLS
+    for sheet in book.worksheets:
+        rows: list[list[str]] = []
+        written = formulas[sheet.title].iter_rows(values_only=True) if formulas else iter(())
+        try:
+            for cells in sheet.iter_rows():
+                left -= max(len(cells), 1)
+                if left < 0:
+                    raise UnusableError(f"more than {_MOST_CELLS:,} cells, or far fewer and far apart")
+                formula = [*next(written, ()), *[None] * len(cells)]
+                rows.append([_text(cell, formula[n]) for n, cell in enumerate(cells)])
+                missing = [n for n, cell in enumerate(cells) if cell.value is None and formula[n] is not None]
+                contents.left_out["uncalculated formula"] += len(missing)
+        except (ValueError, KeyError, IndexError, TypeError, ElementTree.ParseError) as error:
+            contents.faults.append(
+                f"sheet {sheet.title!r}: what follows row {len(rows)} cannot be read "
+                f"({type(error).__name__}: {str(error)[:100]})"
+            )
+        hidden = list(_hidden(parts.get(names.get(sheet.title, ""), b""), rows))
+        if any(map(any, rows)):
+            state = "" if sheet.sheet_state == "visible" else " (hidden)"
+            yield f"## {sheet.title}{state}\n"
+            yield from [f"Hidden in the workbook: {'; '.join(hidden)}.\n"] if hidden else []
+            yield from (*table([row for row in rows if any(row)]), "")
+    for name in parts:
+        if re.fullmatch(r"xl/drawings/drawing\d+\.xml", name):
+            yield from slides.paragraphs(parse(parts[name]), ".//{*}txBody/{*}p")
+
+
+def _text(cell: Any, formula: object) -> str:
+    """Return what a cell shows, or its formula if no value of it was kept."""
+    if cell.value is None:
+        return "" if formula is None else " ".join(str(formula).split())
+    text = shown(cell.value, cell.number_format or "General")
+    return f"~~{text}~~" if text and cell.font is not None and cell.font.strike else text
+
+
+# --- what openpyxl does not tell ---
+
+
+def _parts_of_sheets(parts: Parts) -> dict[str, str]:
+    """Return the part that each sheet is in, by its name."""
+    links = relations(parts, "xl/workbook.xml")
+    names: dict[str, str] = {}
+    for sheet in parse(parts["xl/workbook.xml"]).iterfind("{*}sheets/{*}sheet"):
+        _, part = links.get(value(sheet, "id") or "", ("", ""))
+        names[sheet.get("name", "")] = part
+    return names
+
+
+def _hidden(sheet: bytes, rows: list[list[str]]) -> Iterator[str]:
+    """Yield which rows and columns of a sheet are hidden, of those that hold something."""
+    used = {number for number, row in enumerate(rows, 1) if any(row)}
+    numbers = {_numbers(row).get("r", 0) for row in _ROW.findall(sheet)}
+    if numbers & used:
+        yield f"rows {_spans(numbers & used, str)}"
+    filled = {number for row in rows for number, text in enumerate(row, 1) if text}
+    columns: set[int] = set()
+    for column in _COLUMN.findall(sheet):
+        ends = _numbers(column)
+        columns.update(range(ends.get("min", 1), min(ends.get("max", 0), max(filled, default=0)) + 1))
+    if columns & filled:
+        from openpyxl.utils import get_column_letter
+
+        yield f"columns {_spans(columns & filled, get_column_letter)}"
+
+
+def _numbers(tag: bytes) -> dict[str, int]:
+    return {name.decode(): int(number) for name, number in _NUMBER.findall(tag)}
+
+
+def _spans(numbers: Iterable[int], name: Any) -> str:
+    """Return numbers in order, those that follow each other as a span: 3, 5-9."""
+    spans: list[list[int]] = []
+    for number in sorted(numbers):
+        if spans and number == spans[-1][-1] + 1:
+            spans[-1].append(number)
+        else:
+            spans.append([number])
+    return ", ".join("-".join(name(end) for end in dict.fromkeys((span[0], span[-1]))) for span in spans)
+
+
+def _with_marks(part: bytes) -> bytes:
+    """Return the texts of cells with what is struck out marked, and with powers and indexes as such."""
+    root = parse(part)
+    for string in root.iter():
+        runs = [run for run in string if kind_of(run) == "r"]
+        texts = [text for run in runs for text in run.iterfind("{*}t")]
+        pieces = [(is_on(run.find("{*}rPr/{*}strike")), _raised(run)) for run in runs]
+        for text in texts:
+            text.text = ""
+        if texts:
+            texts[0].text = marked(pieces)
+    return bytes(ElementTree.tostring(root, encoding="utf-8"))
+
+
+def _raised(run: Element) -> str:
+    """Return the text of a run, marked if it stands above or below the line."""
+    text = "".join(text.text or "" for text in run.iterfind("{*}t"))
+    place = value(run.find("{*}rPr/{*}vertAlign"))
+    if place not in ("superscript", "subscript"):
+        return text
+    return shifted(text, "^" if place == "superscript" else "_")
