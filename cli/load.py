@@ -30,7 +30,7 @@ from gsw_graph.model.documents import counted as counted_kinds
 from gsw_graph.text.safe_text import clean, cut, one_line, short_source, without_password
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator
 
     from gsw_graph.memory import Memory, Progress
     from gsw_graph.model.documents import Failure
@@ -256,24 +256,20 @@ def forget(url: str | None, sources: tuple[str, ...], everything: bool, yes: boo
         click.confirm(f"Forget every document of {place}?", abort=True, err=True)
     if any(not source.strip() for source in sources):
         raise click.UsageError("An empty name means no document (an unset variable?). All documents: --all.")
-    folders: dict[str, int] = {}
     with open_memory(url) as memory:
         if not everything and not yes:
             meant = memory.forget(*sources, dry_run=True).forgotten
             if len(meant) > 1:
                 click.confirm(f"Forget {counted(len(meant), 'document')}?", abort=True, err=True)
         result = memory.forget(*sources, everything=everything)
-        for name in result.unknown:
-            if not name.endswith("/"):
-                folders[name] = len(memory.forget(f"{name}/", dry_run=True).forgotten)
-    print_result(result, as_json, partial(_print_forgotten, folders=folders))
+    print_result(result, as_json, _print_forgotten)
     click.get_current_context().exit(0 if not result.unknown else 4 if result.forgotten else 1)
 
 
-def _print_forgotten(result: Forgotten, folders: Mapping[str, int]) -> None:
+def _print_forgotten(result: Forgotten) -> None:
     for source in result.unknown:
         shown = short_source(source)
-        if number := folders.get(source):
+        if number := result.folders.get(source):
             shown = f"{shown}, a folder of {counted(number, 'document')}; a folder ends with a slash: {shown}/"
         print_failure(f"Unknown: {shown}")
     questions = f" and {counted(result.questions, 'question')} answered from them" if result.questions else ""

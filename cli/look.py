@@ -89,12 +89,16 @@ def _print_documents(result: Documents) -> None:
     """Print a line a document; on a terminal the beginning of a long source and the end of a title go."""
     room = terminal_width()
     sources = [short_source(document.source) for document in result.documents]
-    width = min(max(map(len, sources), default=0), room // 2)
-    for source, document in zip(sources, result.documents, strict=True):
-        facts = ", ".join([counted(document.passages, "passage"), *_troubles(document)])
+    facts = [
+        ", ".join([counted(document.passages, "passage"), *_troubles(document)])
+        for document in result.documents
+    ]
+    beside = max(map(len, facts), default=0) + SHORTEST + 4
+    width = min(max(map(len, sources), default=0), room // 2, max(room - beside, SHORTEST))
+    for source, document, fact in zip(sources, result.documents, facts, strict=True):
         title = one_line(document.title) or "(no title)"
-        left = max(room - width - len(facts) - 4, SHORTEST)
-        click.echo(f"{cut_front(source, width):<{width}}  {cut(title, left)}, {facts}")
+        left = max(room - width - len(fact) - 4, SHORTEST)
+        click.echo(f"{cut_front(source, width):<{width}}  {cut(title, left)}, {fact}")
     _print_total(result)
 
 

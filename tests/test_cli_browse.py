@@ -18,10 +18,25 @@ def test_list_shows_a_line_a_document(fake):
     result = run("list", "iron", "works", "--extractor", "llm", "--unfinished", "-n", "1")
     given = {"extractor": "llm", "loader": None, "unfinished": True, "limit": 1}
     assert last_call(fake) == ("documents", ("iron works",), given)
-    assert result.stdout.splitlines() == [
+    assert result.stdout.splitlines() == ["/far/1.md  Foundry, 2 passages, 1 not read", "1 of 7 documents; -n shows more"]
+    assert run("list", "--long").stdout.splitlines() == [
         "/far/1.md  Foundry, 2 passages, llm (small), 2026-01-02, 1 passage not read; the next load asks again",
         "1 of 7 documents; -n shows more",
     ]
+
+
+def test_a_document_of_the_list_fits_a_line_of_the_terminal(fake, monkeypatch):
+    first = fake.stored.documents[0]
+    long = replace(first, source="/very/long" * 12 + "/guide/testing.md", title="The title of a document " * 9, meta={"author": "x" * 90})
+    fake.stored = Documents(2, [first, long])
+    for columns in ("60", "80", "120"):
+        monkeypatch.setenv("COLUMNS", columns)
+        lines = run("list").stdout.splitlines()
+        assert max(map(len, lines)) <= int(columns)
+        assert "/guide/testing.md  The title" in lines[1], "a source is told by its end"
+        assert lines[1].endswith("…, 2 passages, 1 not read")
+    monkeypatch.delenv("COLUMNS")
+    assert long.source in run("list").stdout, "a pipe gets all of it"
 
 
 

@@ -59,6 +59,26 @@ def test_the_table_cuts_long_values_and_json_does_not(fake):
     assert json.loads(run("cypher", "RETURN 1", "--json").stdout)["rows"][0]["text"] == long
 
 
+@pytest.mark.parametrize("columns", [60, 80, 100])
+def test_the_numbers_of_a_table_stay_whole_on_a_narrow_terminal(fake, monkeypatch, columns):
+    row = {"title": "The title of a document " * 4, "passages": 1234567, "tokens in": 0.123456, "loaded": "2026-11-28 19:21", "cost": "$0.0012", "source": "/far/away/" * 9}
+    fake.table = Table(list(row), [row, {**row, "passages": None, "tokens in": 98765}])
+    monkeypatch.setenv("COLUMNS", str(columns))
+    lines = run("cypher", "RETURN 1").stdout.splitlines()
+    assert max(map(len, lines)) <= max(columns, 70)
+    for whole in ("1234567", "0.123456", "2026-11-28 19:21", "$0.0012", "98765", "passages", "tokens"):
+        assert any(whole in line for line in lines), whole
+    assert any("…" in line for line in lines), "texts give way"
+
+
+def test_a_table_with_more_numbers_than_fit_is_wider_than_the_terminal(fake, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "40")
+    numbers = {f"n{column}": 10**9 + column for column in range(8)}
+    fake.table = Table([*numbers, "text"], [{**numbers, "text": "word " * 9}])
+    shown = run("cypher", "RETURN 1").stdout
+    assert all(str(number) in shown for number in numbers.values())
+
+
 def test_a_query_without_columns_has_no_table(fake):
     fake.table = Table([], [])
     assert run("cypher", "RETURN 1").stdout == "0 rows\n"

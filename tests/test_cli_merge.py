@@ -59,4 +59,5 @@ def test_corrections_are_listed_with_both_texts_and_what_has_lapsed(fake):
 
 def test_list_says_what_is_superseded(fake):
     fake.stored = Documents(1, [replace(DOCUMENT, superseded=1)])
-    assert "1 more superseded (gswgraph correct --list, --undo ID)" in run("list").stdout
+    assert "1 more superseded (gswgraph correct --list, --undo ID)" in run("list", "--long").stdout
+    assert "Foundry, 2 passages, 1 superseded" in run("list").stdout

@@ -89,7 +89,7 @@ def test_exit_code_of_forget(fake, forgotten, unknown, code, options):
     assert result.exit_code == code
     assert last_call(fake) == ("forget", ("a", "b"), {"everything": False})
     if options:
-        assert json.loads(result.stdout) == {"forgotten": forgotten, "unknown": unknown, "questions": 0}
+        assert json.loads(result.stdout) == {"forgotten": forgotten, "unknown": unknown, "questions": 0, "folders": {}}
     else:
         assert result.stdout == f"Forgot {len(forgotten)} document{'' if len(forgotten) == 1 else 's'}.\n"
         assert result.stderr == "".join(f"Unknown: {name}\n" for name in unknown)
@@ -98,6 +98,20 @@ def test_exit_code_of_forget(fake, forgotten, unknown, code, options):
 @pytest.mark.parametrize("args", [[], ["a", "--all"]])
 def test_forget_wants_sources_or_all(fake, args):
     assert run("forget", *args).exit_code == 2
+    assert fake.calls == []
+
+
+def test_forget_says_that_a_folder_ends_with_a_slash(fake):
+    fake.forgotten = Forgotten([], ["notes/tools", "x"], folders={"notes/tools": 12})
+    lines = run("forget", "notes/tools", "x").stderr.splitlines()
+    assert lines == ["Unknown: notes/tools, a folder of 12 documents; a folder ends with a slash: notes/tools/", "Unknown: x"]
+
+
+@pytest.mark.parametrize("args", [[""], [" "], ["a.md", ""], ["", "--yes"]])
+def test_case_01_an_empty_name_forgets_nothing(fake, args):
+    result = run("forget", *args)
+    assert result.exit_code == 2
+    assert "An empty name means no document (an unset variable?)" in result.stderr
     assert fake.calls == []
 
 

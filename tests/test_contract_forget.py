@@ -26,6 +26,8 @@ def test_forget_knows_a_file_that_is_gone(fresh_settings: Settings, fake_embedde
         for name in ("two", "three"):
             (folder / f"{name}.txt").unlink()
         folder.rmdir()
+        without_slash = memory.forget("notes", "other", dry_run=True)
+        assert (without_slash.unknown, without_slash.folders) == (["notes", "other"], {"notes": 2})
         assert len(memory.forget("notes/").forgotten) == 2
         assert memory.forget("notes").unknown == ["notes"]
 

@@ -95,7 +95,56 @@ def test_an_empty_scope_names_the_condition_that_no_document_fits(both: tuple[Me
     with pytest.raises(InputError) as raised:
         memory.ask(QUESTIONS[0], **scope)
     assert raised.value.message == f"no document is in this scope: {reason}"
-    assert "keys of metadata: author, modified, year" in str(raised.value.hint)
+    near = {"where": "Keys of metadata: author, modified, year; "}.get(min(scope), "") if "autor" in reason else ""
+    assert raised.value.hint == f"{near}gswgraph list --long shows sources and metadata"
+
+
+def test_an_empty_scope_names_what_is_near(both: tuple[Memory, Path, Path]) -> None:
+    memory, inside, _ = both
+    keys = ", ".join(f"d.meta_key{number} = {number}" for number in range(20))
+    memory.cypher(f"MATCH (d:Document) WHERE d.title STARTS WITH 'Log' SET d.meta_author = 'Grau', d.meta_reviewer = 'Kunz', d.meta_outdated = true, {keys}", write=True)
+    memory.cypher("MATCH (d:Document) WHERE d.title STARTS WITH 'Noise' SET d.meta_author = d.title", write=True)
+
+    def hint(**scope: str) -> str:
+        with pytest.raises(InputError, match="no document is in this scope") as raised:
+            memory.ask(QUESTIONS[0], **scope)
+        return str(raised.value.hint).removesuffix("; gswgraph list --long shows sources and metadata")
+
+    assert hint(where="autor = Grau") == "Keys of metadata: author"
+    assert hint(where="review = Kunz") == "Keys of metadata: reviewer"
+    assert hint(where="zzz = 1") == "No key of metadata is like zzz"
+    assert hint(where="author = grau") == "Values of author: Grau"
+    assert hint(where="author = xyz") == "author has 41 other values"
+    assert hint(where="outdated = False") == "Values of outdated: True"
+    assert hint(inside="elsewhere/3.md") == f"Near it: {inside.as_posix()}/3.md"
+
+
+@pytest.mark.parametrize("stored", ["true", "'True'", "'true'", "['x', 'True']"])
+def test_a_truth_value_fits_as_it_is_written_in_the_file(both: tuple[Memory, Path, Path], stored: str) -> None:
+    memory = both[0]
+    memory.cypher(f"MATCH (d:Document) WHERE d.title STARTS WITH 'Log' SET d.meta_outdated = {stored}", write=True)
+    for written in ("True", "true", "TRUE"):
+        passages = memory.ask(QUESTIONS[0], where=f"outdated = {written}", strategy="linked", k=100, keep=False).passages
+        assert {passage.title.split()[0] for passage in passages} == {"Log"}
+        others = memory.ask(QUESTIONS[0], where=f"outdated != {written}", strategy="linked", k=100, keep=False).passages
+        assert "Log" not in {passage.title.split()[0] for passage in others}
+
+
+def test_a_truth_value_of_front_matter_or_the_command_line_is_one(fresh_settings: Settings, fake_embedder: None, tmp_path: Path) -> None:
+    for name, line in (("a", "outdated: True"), ("b", "outdated: yes"), ("c", "outdated: false"), ("d", "year: 1901")):
+        (tmp_path / f"{name}.md").write_text(f"---\n{line}\n---\n# Note {name}\n\nThe pier is old.")
+    with Memory.open(settings=fresh_settings) as memory:
+        memory.load(*(str(tmp_path / f"{name}.md") for name in "abc"))
+        memory.load(str(tmp_path / "d.md"), meta=("outdated=True",))
+
+        def found(condition: str) -> str:
+            passages = memory.ask("pier", where=condition, strategy="dense", k=9, keep=False).passages
+            return "".join(sorted(passage.source[-4] for passage in passages))
+
+        assert [found(f"outdated = {written}") for written in ("True", "true", "yes")] == ["abd"] * 3
+        assert [found(f"outdated = {written}") for written in ("False", "no")] == ["c", "c"]
+        assert found("outdated != True") == "c"
+        assert found('year = 1901') == "d"
 
 
 def test_a_session_is_a_scope_by_its_name(both: tuple[Memory, Path, Path]) -> None:

@@ -6,16 +6,20 @@ before or in which order.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import dataclass, field, replace
 
 from gsw_graph.model.assemble import named, words_of
 from gsw_graph.model.documents import Document, Entity, Passage, Proposition, Workspace
 from gsw_graph.text.dates import find_dates
-from gsw_graph.text.languages import without_article
+from gsw_graph.text.languages import Language, without_article
 from gsw_graph.text.names import FoundName, find_names, normalise, title_names
 from gsw_graph.text.scripts import is_uncased, recurring_names
-from gsw_graph.text.words import WORD, fold, normalise_text, sentences, stem
+from gsw_graph.text.words import FUNCTION_WORDS, WORD, fold, normalise_text, sentences, stem
+
+# Endings of English verbs, nouns and adverbs; what else has the same beginning may be a name (Marxism, Lemuria).
+_INFLECTED = re.compile(r"(?<=\w{3})(?:ings?|ed|e?s|ly|e)$")
 
 
 @dataclass(slots=True)
@@ -31,8 +35,8 @@ class _Entry:
 
     @property
     def name(self) -> str:
-        """Return the commonest spelling, of several the one that was found first."""
-        return max(self.spellings, key=self.spellings.__getitem__)
+        """Return the commonest spelling, of several the greatest: Beyoncé before BEYONCE."""
+        return max(self.spellings, key=lambda spelling: (self.spellings[spelling], spelling))
 
 
 class _Index:
@@ -73,7 +77,7 @@ def extract(document: Document) -> Workspace:
         places = (passage.position for passage in document.passages if name in passage.text)
         mentions += ((FoundName(name), position) for position in places)
     _add_names(index, mentions)
-    stems = {stem(fold(word), language.code) for word in lower}
+    bases = {_base(fold(word), language) for word in lower}
     entities = tuple(
         Entity(
             entry.name,
@@ -85,9 +89,14 @@ def extract(document: Document) -> Workspace:
             opens=entry.starter,
         )
         for key, entry in sorted(index.entries.items())
-        if not (entry.starter and (entry.verb or key in lower or stem(key, language.code) in stems))
+        if not (entry.starter and (entry.verb or key in lower or _base(key, language) in bases))
     )
     return Workspace(document, "rules", entities)
+
+
+def _base(word: str, language: Language) -> str:
+    """Cut the ending by which a word is inflected: adding and add, notes and noted are one word each."""
+    return _INFLECTED.sub("", word) if language.words is FUNCTION_WORDS else stem(word, language.code)
 
 
 def extract_sentences(document: Document) -> Workspace:

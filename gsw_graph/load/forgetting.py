@@ -29,6 +29,7 @@ def forget(
     `Memory.forget`."""
     reader = Reader(connection)
     chosen, unknown = (reader.sources(), []) if everything else resolve(reader, sources, folder)
+    folders = {name: len(resolve(reader, [f"{name}/"], folder)[0]) for name in unknown}
     questions = 0
     if not dry_run:
         with connection.session() as session:
@@ -37,7 +38,8 @@ def forget(
             if everything:
                 writer.forget_questions(session)
                 session.execute_write(lambda tx: tx.run(statement("write/forget_corrections")).consume())
-    return Forgotten(sorted(chosen.values()), unknown, questions)
+    below = {name: number for name, number in folders.items() if number}
+    return Forgotten(sorted(chosen.values()), unknown, questions, below)
 
 
 def resolve(

@@ -255,7 +255,7 @@ def _names_of(
     length = len(run)
     run, lead = _without_openers(text, run, starts, before)
     starts = starts and len(run) == length
-    if not any(_can_name(token) for token in run):
+    if not any(_can_name(token) for token in run) or _is_no_name(run):
         return
     parts: list[list[_Token]] = [[]]
     for token in run:
@@ -274,6 +274,7 @@ def _names_of(
             if (
                 part
                 and len(part) <= _MAX_TOKENS
+                and not _is_no_name(part)
                 and any(_can_name(token) and not token.is_function_word for token in part)
             ):
                 yield FoundName(_slice(text, part), lead="" if number else lead)
@@ -383,14 +384,16 @@ def _in_headline(text: str, run: list[_Token]) -> Iterator[FoundName]:
 
 def _can_name(token: _Token) -> bool:
     """Tell whether a word can make a name by itself."""
-    word = token.word.casefold()
-    return token.named and word not in CALENDAR_WORDS and word not in _LITERALS and not _is_contraction(word)
+    return token.named and token.word.casefold() not in CALENDAR_WORDS
 
 
-def _is_contraction(word: str) -> bool:
-    """Tell whether a word is a function word with another at its end: I'm, Don't, Let's."""
-    word = word.replace("’", "'")
-    if word == "let's" or word.endswith("n't"):
+def _is_no_name(tokens: list[_Token]) -> bool:
+    """Tell whether words are a single one that is never a name: a value, or a function word with another at
+    its end (True, I'm, Don't, Let's)."""
+    if len(tokens) > 1:
+        return False
+    word = tokens[0].word.casefold().replace("’", "'")
+    if word == "let's" or word.endswith("n't") or word in _LITERALS:
         return True
     first = _CONTRACTED.sub("", word)
     return first != word and first in _OPENERS

@@ -420,11 +420,13 @@ class Finding(Result):
 @dataclass(frozen=True)
 class Forgotten(Result):
     """What `forget` removed: sources of documents, and names it was given that the memory does not know;
-    `questions`: how many whose answers cited these documents."""
+    `questions`: how many whose answers cited these documents; `folders`: how many documents are below an
+    unknown name, which is a folder once a slash ends it."""
 
     forgotten: list[str]
     unknown: list[str]
     questions: int = 0
+    folders: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
