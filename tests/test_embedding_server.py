@@ -379,7 +379,7 @@ def test_case_42_a_document_that_cannot_be_replaced_stays(server: Server, fresh_
         server.answer = without_nanfield(400)
         documents = memory.load(folder).documents
         assert (documents.replaced, documents.failed, documents.unchanged) == (0, 1, 1)
-        assert "Boat number 1" in memory.show("01.txt").passages[0].text
+        assert "Boat number 1" in memory.show(str(folder / "01.txt")).passages[0].text
 
 
 def test_case_42_a_server_that_takes_no_text_any_more_ends_the_load(server: Server, settings: Settings, tmp_path: Path) -> None:

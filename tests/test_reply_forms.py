@@ -125,9 +125,8 @@ def test_case_50_pieces_without_an_end_are_no_reply(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("streamed", [True, False])
 def test_case_50_a_page_of_the_web_is_no_chat_server(streamed: bool, tmp_path: Path) -> None:
-    with RawServer(lambda *_: (200, {"Content-Type": "text/html"}, "<html>\n<p>Welcome</p>\n</html>")) as server, Chat.open(server.settings(tmp_path)) as chat:
-        with pytest.raises(StoppedError, match="no chat server"):
-            chat.ask(TOLD, str, on_text=(lambda _: None) if streamed else None)
+    with RawServer(lambda *_: (200, {"Content-Type": "text/html"}, "<html>\n<p>Welcome</p>\n</html>")) as server, Chat.open(server.settings(tmp_path)) as chat, pytest.raises(StoppedError, match="no chat server"):
+        chat.ask(TOLD, str, on_text=(lambda _: None) if streamed else None)
 
 
 @given(st.lists(st.integers(1, 40), max_size=30), st.sampled_from(sorted(FORMS)))

@@ -360,8 +360,8 @@ def embed(
     embedder: Embedder,
     on_share: Callable[[float], None] = lambda _: None,
 ) -> Iterator[Vectors | Failure]:
-    """Yield the vectors of some workspaces, each different text embedded once; in place of them a failure if a
-    text cannot be embedded.
+    """Yield the vectors of some workspaces, each different text embedded once; in place of them a failure if
+    a text cannot be embedded.
 
     Args:
         workspaces: Each with how it comes into the memory.

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-from urllib.request import proxy_bypass_environment
+from urllib.request import proxy_bypass
 
 import httpx
 
@@ -125,7 +125,7 @@ class Endpoint:
     @property
     def proxy(self) -> str:
         """Return the variable of the environment that names the proxy of this url; "" if none does."""
-        if self.here or proxy_bypass_environment(self.url.host):
+        if self.here or proxy_bypass(self.url.host):
             return ""
         names = (f"{self.url.scheme}_proxy", "all_proxy")
         found = (name for lower in names for name in (lower, lower.upper()) if os.environ.get(name))
@@ -142,7 +142,8 @@ class Endpoint:
         if "CERTIFICATE_VERIFY_FAILED" in detail:
             named = [name for name in CERTIFICATES if os.environ.get(name)]
             at = f" by those of {' and '.join(named)}" if named else ""
-            return f"cannot be trusted, as its certificate cannot be verified{at} ({detail})", CERTIFICATE_HINT
+            reason = f"its certificate cannot be verified{at} ({detail})"
+            return f"cannot be trusted, as {reason}", CERTIFICATE_HINT
         if self.proxy:
             return f"cannot be reached through the proxy of {self.proxy} ({detail})", PROXY_HINT
         return f"cannot be reached ({detail})", self.hint
@@ -162,7 +163,8 @@ class Endpoint:
             message = f"{' and '.join(socks)} names a SOCKS proxy, for which a package is missing"
             return ModelError(message, where=self.host, hint=SOCKS_HINT)
         message = f"the proxy settings {', '.join(names) or 'of the system'} cannot be used"
-        return ModelError(message, where=self.host, hint=f"Check them, or unset the one that is wrong ({reason})")
+        hint = f"Check them, or unset the one that is wrong ({reason})"
+        return ModelError(message, where=self.host, hint=hint)
 
     def refusal(self, error: Any, hints: Mapping[int, str], hint: str) -> ModelError:
         """Return what to raise for an error of the SDK.
@@ -199,7 +201,9 @@ def _missing_certificates() -> str:
     if not value:
         return ""
     places = value.split(os.pathsep) if name == "SSL_CERT_DIR" else [value]
-    return "" if any(Path(place).exists() for place in places) else f"{name} names {value}, which does not exist"
+    if any(Path(place).exists() for place in places):
+        return ""
+    return f"{name} names {value}, which does not exist"
 
 
 def is_loopback(host: str) -> bool:

@@ -70,8 +70,8 @@ REPAIR = "That reply cannot be used: {problem}\nGive the whole reply again, corr
 _LARGER_HINT = "A larger model may do better, or GSWGRAPH_LLM_PROMPT=short"
 _LOOP_HINT = f"A sound reply has not half of that: the model repeats itself. {_LARGER_HINT}"
 _THOUGHTS_HINT = (
-    "Turn thinking off for this model (extra_body in GSWGRAPH_LLM_OPTIONS), or have the server leave thoughts "
-    "in the text"
+    "Turn thinking off for this model (extra_body in GSWGRAPH_LLM_OPTIONS), or have the server leave "
+    "thoughts in the text"
 )
 _LENGTH_HINT = (
     "Raise the server's limit for replies (max_tokens, Ollama: num_predict) or its context, or load in "

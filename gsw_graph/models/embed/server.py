@@ -197,8 +197,8 @@ class ServerBackend:
     def _embed(
         self, texts: list[str], first: RefusedTextsError | None = None
     ) -> tuple[dict[str, NDArray[np.float32]], dict[str, str]]:
-        """Return the vectors of some texts, and why the others have none. What the server refuses is asked for
-        in halves, and what it takes then is the size of later requests.
+        """Return the vectors of some texts, and why the others have none. What the server refuses is asked
+        for in halves, and what it takes then is the size of later requests.
 
         Args:
             texts: Of one request.
