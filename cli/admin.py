@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import getpass
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -305,7 +306,7 @@ def correct(
         elif undo is not None:
             corrections = [memory.undo_correction(undo)]
         else:
-            corrections = [memory.correct(str(action), *values, by=by or getpass.getuser())]
+            corrections = [memory.correct(str(action), *values, by=by or _user())]
     if as_json:
         print_json({"corrections": [correction.to_dict() for correction in corrections]})
         return
@@ -321,3 +322,10 @@ def correct(
             )
     if not listed:
         click.echo("Taken back." if undo else f"Take it back: gswgraph correct --undo {corrections[0].id}")
+
+
+def _user() -> str:
+    """Return the name of the user; "" if the system knows none, as in a container."""
+    with suppress(KeyError, OSError, ImportError):
+        return getpass.getuser()
+    return ""

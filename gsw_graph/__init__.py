@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 __all__ = ["GswGraphError", "Memory", "Settings", "__version__"]
 __version__ = "0.1.0"
 
-# Libraries read these when they are imported, so they are set before any other module of ours is. Without them
-# onnxruntime makes an id of the device and reports to its maker, and huggingface-hub says more than a download
-# needs. A value that the user gave stays.
+# Libraries read these when they are imported, so they are set before any other module of ours is. Without
+# them onnxruntime makes an id of the device and reports to its maker, and huggingface-hub says more than a
+# download needs. A value that the user gave stays.
 for _name in ("ORT_DISABLE_TELEMETRY", "HF_HUB_DISABLE_TELEMETRY"):
     os.environ[_name] = os.environ.get(_name) or "1"
 

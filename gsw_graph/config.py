@@ -24,14 +24,32 @@ OPTIONS = ("temperature", "top_p", "max_tokens", "extra_body")
 
 
 def default_cache_dir(env: Mapping[str, str]) -> Path:
-    """The folder of files that can be made again: exported models, matrices, private servers."""
+    """The folder of files that can be made again: exported models, matrices, private servers.
+
+    Raises:
+        InputError: No folder is named, and this user has no home.
+    """
     if chosen := env.get("GSWGRAPH_CACHE"):
         return Path(chosen)
-    if sys.platform == "win32":
-        return Path(env.get("LOCALAPPDATA") or Path.home() / "AppData/Local") / "gswgraph"
-    if sys.platform == "darwin":
-        return Path.home() / "Library/Caches/gswgraph"
-    return Path(env.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "gswgraph"
+    try:
+        if sys.platform == "win32":
+            return Path(env.get("LOCALAPPDATA") or Path.home() / "AppData/Local") / "gswgraph"
+        if sys.platform == "darwin":
+            return Path.home() / "Library/Caches/gswgraph"
+        return Path(env.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "gswgraph"
+    except RuntimeError as error:
+        raise InputError(
+            "this user has no home folder, so there is no place for the cache",
+            hint="Set HOME, or name a folder in GSWGRAPH_CACHE",
+        ) from error
+
+
+def expanded(path: str | Path) -> Path:
+    """Return a path with the home folder for `~`; as it is if there is no such folder."""
+    try:
+        return Path(path).expanduser()
+    except RuntimeError:
+        return Path(path)
 
 
 def option(default: Any, description: str, **bounds: Any) -> Any:

@@ -39,6 +39,17 @@ class ModelError(GswGraphError):
     """A model cannot be loaded or run."""
 
 
+class UnembeddableError(ModelError):
+    """Some texts have no vector, which says nothing about others: `reasons` has why, by text."""
+
+    def __init__(self, reasons: dict[str, str], *, where: str | None = None, hint: str | None = None) -> None:
+        self.reasons = reasons
+        text, reason = next(iter(reasons.items()))
+        shown = " ".join(text.split())
+        message = f'the text "{shown[:60]}{"..." if len(shown) > 60 else ""}" cannot be embedded ({reason})'
+        super().__init__(message, where=where, hint=hint)
+
+
 class ReplyError(ModelError):
     """A language model gave no reply that can be used, for this request: it is skipped and listed; the
     next load tries it again."""

@@ -72,6 +72,7 @@ class Memory:
         self._connection, self._settings, self._embedder = connection, settings, embedder
         self._reranker: Reranker | None = None
         self._chat: Chat | None = None
+        self._lender: Memory | None = None  # whose language model a memory that is `named` asks
         self._locks, self._lazy = MemoryLocks(), RLock()  # of what is made when it is first needed
         self._scopes: dict[tuple[int, str], dict[str, bool]] = {}
         self._building = Lock()  # of runs, in a question too
@@ -168,6 +169,8 @@ class Memory:
     @property
     def chat(self) -> Chat:
         """The language model of the settings, for questions. Raises InputError where they name none."""
+        if self._lender is not None:
+            return self._lender.chat
         with self._lazy:
             if self._chat is None:
                 from gsw_graph.models.chat.chat import Chat
@@ -335,6 +338,8 @@ class Memory:
             except EndedError:
                 raise
             except StoppedError as error:  # what stopped it may be over when the next question comes
+                if chat is None:  # others' questions may be asking the shared one
+                    raise
                 self._close_chat(chat)
                 raise StoppedError(
                     error.message,
@@ -514,6 +519,7 @@ class Memory:
         connection = base.to_memory(checked) if checked else base
         memory = Memory(connection, replace(self._settings, memory=connection.url), self.embedder)
         memory._reranker, memory._shared = self.reranker, True
+        memory._lender = self._lender or self
         return memory
 
     @with_plain_errors
@@ -637,7 +643,12 @@ class Memory:
         return table
 
     def _close_chat(self, chat: Chat | None = None) -> None:
-        """Close the client of the language model, if it is this one; the next question makes another."""
+        """Close the client of the language model, if it is this one; the next question makes another. What is
+        lent stays open when the memory closes."""
+        if self._lender is not None:
+            if chat is not None:
+                self._lender._close_chat(chat)
+            return
         with self._lazy:
             mine = self._chat if chat is None or chat is self._chat else None
             if mine is not None:

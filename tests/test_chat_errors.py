@@ -285,3 +285,20 @@ def test_a_server_that_is_away_for_a_moment_still_gets_schemas(tmp_path: Path) -
         chat.ask(ASKED, number)
         chat.ask(LONG, number)
     assert server.bodies[-1]["response_format"]["type"] == "json_schema"
+
+
+def test_case_24_a_server_without_a_system_role_gets_the_instructions_with_the_question(tmp_path: Path) -> None:
+    """As vLLM answers for Gemma; from then on nothing is refused again."""
+
+    def answer(_: int, body: dict[str, Any]) -> Answer:
+        if body["messages"][0]["role"] == "system":
+            return 400, {}, json.dumps({"object": "error", "message": "System role not supported", "type": "BadRequestError", "code": 400})
+        return ok({"a": 7})
+
+    with RawServer(answer) as server, Chat.open(server.settings(tmp_path)) as chat:
+        assert chat.ask(ASKED, number).value == 7
+        other = Request("extract", (ASKED.messages[0], {"role": "user", "content": "another passage"}), SCHEMA, "a.txt")
+        assert chat.ask(other, number).value == 7
+    assert [body["messages"][0]["role"] for body in server.bodies] == ["system", "user", "user"]
+    assert "be brief" in server.bodies[1]["messages"][0]["content"]
+    assert "the passage" in server.bodies[1]["messages"][0]["content"]

@@ -48,6 +48,7 @@ class Server:
 
     def __init__(self) -> None:
         self.answer: Answer = good
+        self.check: Callable[[dict[str, Any]], tuple[int, dict[str, str], bytes] | None] = lambda _: None
         self.asked: list[list[str]] = []
         self.keys: list[str] = []
         outer = self
@@ -59,7 +60,7 @@ class Server:
                 body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
                 outer.asked.append(body["input"])
                 outer.keys.append(self.headers["Authorization"])
-                status, headers, text = outer.answer(body["input"])
+                status, headers, text = outer.check(body) or outer.answer(body["input"])
                 self.send_response(status)
                 for name, value in {"Content-Type": "application/json", "Content-Length": str(len(text)), **headers}.items():
                     self.send_header(name, value)
@@ -281,3 +282,159 @@ def test_a_real_server_killed_during_a_load_is_paid_once_for_each_text(weights: 
     count = len(sent)
     load()
     assert len(sent) == count
+
+
+def boats(folder: Path, count: int = 20, **others: str) -> Path:
+    folder.mkdir()
+    builders = "Maren Osterholt|Tilde Aasen|Oskar Hemming|Ida Falkenrath".split("|")
+    for n in range(count):
+        (folder / f"{n:02}.txt").write_text(f"Boat number {n} was built at Harrow by {builders[n % 4]} in {1880 + n}.\n", encoding="utf-8")
+    for name, text in others.items():
+        (folder / f"{name}.txt").write_text(text, encoding="utf-8")
+    return folder
+
+
+def says(status: int, message: str, **more: Any) -> tuple[int, dict[str, str], bytes]:
+    return status, {}, json.dumps({"error": {"message": message, **more}}).encode()
+
+
+TOO_MANY = [
+    (400, "Value error, batch size is invalid, it should not be larger than 10.: input.contents"),
+    (413, "batch size 32 > maximum allowed batch size 8"),
+    (422, "Validation: too many inputs"),
+    (500, "internal error"),
+    (400, "Invalid 'input': array too long"),
+]
+
+
+@pytest.mark.parametrize(("status", "message"), TOO_MANY)
+@pytest.mark.parametrize("limit", [1, 8, 10])
+def test_case_41_a_limit_of_texts_is_learned(server: Server, settings: Settings, status: int, message: str, limit: int) -> None:
+    server.answer = lambda texts: good(texts) if len(texts) <= limit else says(status, message)
+    embedder = Embedder.load(replace(settings, concurrency=1))
+    first = embedder.encode(TEXTS)
+    wanted = np.stack([vector(text) for text in TEXTS])
+    assert np.abs(first - wanted / np.linalg.norm(wanted, axis=1, keepdims=True)).max() < 1e-6
+    server.asked.clear()
+    embedder.encode([f"other {n}" for n in range(40)])
+    if "size" not in message or status != 413:  # 413 is of characters, of which a smaller part is asked for
+        assert max(map(len, server.asked)) <= limit, "what was refused once is not sent again"
+
+
+@pytest.mark.parametrize(
+    ("status", "message"),
+    [(400, "This model's maximum context length is 800 tokens in a request"), (413, "Payload Too Large"), (422, "the request has too many tokens"), (400, "max characters exceeded")],
+)
+def test_case_41_a_limit_of_characters_is_learned(server: Server, settings: Settings, status: int, message: str) -> None:
+    server.answer = lambda texts: good(texts) if sum(map(len, texts)) <= 900 else says(status, message)
+    embedder = Embedder.load(replace(settings, concurrency=1))
+    long = [f"{n} " + "long " * 60 for n in range(20)]
+    assert embedder.encode(long).shape == (20, 256)
+    server.asked.clear()
+    embedder.encode([f"{n} " + "other " * 50 for n in range(20)])
+    embedder.encode([str(n) for n in range(64)])
+    assert all(sum(map(len, texts)) <= 900 for texts in server.asked)
+    assert max(map(len, server.asked)) == 32, "short texts still come together"
+
+
+def nan_of(texts: list[str]) -> tuple[int, dict[str, str], bytes]:
+    status, headers, body = good(texts, plain=True)
+    data = json.loads(body)
+    for item in data["data"]:
+        if "Nanfield" in texts[item["index"]]:
+            item["embedding"] = [None] * 256
+    return status, headers, json.dumps(data).encode()
+
+
+def without_nanfield(status: int) -> Answer:
+    return lambda texts: says(status, "unsupported value: NaN") if any("Nanfield" in text for text in texts) else good(texts)
+
+
+@pytest.mark.parametrize("answer", [without_nanfield(500), without_nanfield(400), without_nanfield(422), nan_of], ids=["500", "400", "422", "null"])
+def test_case_42_a_text_that_cannot_be_embedded_fails_alone(server: Server, fresh_settings: Settings, tmp_path: Path, answer: Answer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("openai._base_client.INITIAL_RETRY_DELAY", 0.01)
+    folder = boats(tmp_path / "boats", lamp="The lamp of Nanfield burned out in 1911.\n")
+    settings = engines.own_replies(replace(fresh_settings, embedder="m", embedder_url=server.url), tmp_path / "cache")
+    with Memory.open(settings=settings) as memory:
+        server.answer = answer
+        report = memory.load(folder)
+        assert (report.documents.new, report.documents.failed) == (20, 1)
+        (failure,) = report.failures
+        assert Path(failure.source).name == "lamp.txt"
+        assert "Nanfield" in failure.reason
+        assert memory.status().nodes["Document"] == 20
+        assert memory.ask("Who built boat number 9?", strategy="dense", k=1).passages
+        with pytest.raises(ModelError, match=r"Where is Nanfield.*cannot be embedded"):
+            memory.ask("Where is Nanfield?", strategy="dense")
+        server.answer = good
+        assert memory.load(folder).documents.new == 1, "the next load tries it again"
+
+
+def test_case_42_a_document_that_cannot_be_replaced_stays(server: Server, fresh_settings: Settings, tmp_path: Path) -> None:
+    folder = boats(tmp_path / "boats", 2)
+    settings = engines.own_replies(replace(fresh_settings, embedder="m", embedder_url=server.url), tmp_path / "cache")
+    with Memory.open(settings=settings) as memory:
+        memory.load(folder)
+        (folder / "01.txt").write_text("The lamp of Nanfield burned out in 1911.", encoding="utf-8")
+        server.answer = without_nanfield(400)
+        documents = memory.load(folder).documents
+        assert (documents.replaced, documents.failed, documents.unchanged) == (0, 1, 1)
+        assert "Boat number 1" in memory.show(str(folder / "01.txt")).passages[0].text
+
+
+def test_case_42_a_server_that_takes_no_text_any_more_ends_the_load(server: Server, settings: Settings, tmp_path: Path) -> None:
+    folder = boats(tmp_path / "boats", 40)
+    with Memory.open(settings=replace(settings, concurrency=1)) as memory:
+        server.answer = lambda texts: good(texts) if len(server.asked) < 3 else says(400, "the model was unloaded")
+        with pytest.raises(ModelError, match="the model was unloaded"):
+            memory.load(folder)
+    assert len(server.asked) < 30
+
+
+def other_shape(shape: str) -> Answer:
+    def answer(texts: list[str]) -> tuple[int, dict[str, str], bytes]:
+        rows = [vector(text, 64).tolist() for text in texts]
+        shapes = {
+            "list": rows,
+            "embeddings": {"embeddings": rows},
+            "rows": [{"index": n, "embedding": [row]} for n, row in enumerate(rows)],
+            "no index": {"data": [{"embedding": row} for row in rows], "usage": None},
+        }
+        return 200, {}, json.dumps(shapes[shape]).encode()
+
+    return answer
+
+
+@pytest.mark.parametrize("shape", ["list", "embeddings", "rows", "no index"])
+def test_case_50_vectors_of_other_interfaces(server: Server, settings: Settings, shape: str) -> None:
+    server.answer = other_shape(shape)
+    wanted = np.stack([vector(text, 64) for text in ("a", "b")])
+    assert np.allclose(Embedder.load(settings).encode(["a", "b"]), wanted / np.linalg.norm(wanted, axis=1, keepdims=True), atol=1e-6)
+
+
+@pytest.mark.parametrize("reply", [b"", b"7", b"null", b'"text"', b"{}", b'{"data": 7}', b'{"data": [7, 8]}', b'{"data": [[], []]}', b'{"data": [{"embedding": {}}, {}]}', b"<html>"])
+def test_case_50_odd_replies_of_embeddings_are_errors(server: Server, settings: Settings, reply: bytes) -> None:
+    server.answer = lambda texts: (200, {}, reply)
+    with pytest.raises(ModelError, match="reply cannot be used"):
+        Embedder.load(settings).encode(["a", "b"])
+
+
+@pytest.mark.parametrize("known", ["float", ""])
+def test_an_encoding_that_a_server_does_not_know_is_left_out(server: Server, settings: Settings, known: str) -> None:
+    formats: list[str | None] = []
+    server.check = lambda body: formats.append(body.get("encoding_format")) or (None if body.get("encoding_format", "") == known else says(422, "encoding_format: extra inputs are not permitted"))
+    server.answer = lambda texts: good(texts, plain=True)
+    embedder = Embedder.load(settings)
+    assert embedder.encode(["a"]).shape == embedder.encode(["b"]).shape == (1, 256)
+    assert formats == (["base64", "float", "float"] if known else ["base64", "float", None, None])
+
+
+def test_the_budget_of_a_load_is_not_that_of_questions(server: Server, settings: Settings, tmp_path: Path) -> None:
+    """They share the embedder."""
+    with Memory.open(settings=settings) as memory:
+        memory.load(boats(tmp_path / "boats", 2), budget="400tok")
+        long = " ".join(f"Who built boat number {n}, and where?" for n in range(200))
+        assert memory.ask(long, strategy="dense", k=1).passages
+        with pytest.raises(ModelError, match="budget of 5 tokens is used up"):
+            memory.load(boats(tmp_path / "more", 3), budget="5tok", replace=True)
+        assert memory.ask("Who built boat number 1?", strategy="dense", k=1).passages

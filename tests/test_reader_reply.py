@@ -139,3 +139,28 @@ def test_what_is_shown_is_the_answer(reply: str, sizes: list[int]) -> None:
     if said.answer is not None:
         stream.end(said.answer)
         assert "".join(shown) == said.answer
+
+
+CHANNELS = "<|channel|>analysis<|message|>Line 1 says so.<|end|><|start|>assistant<|channel|>final<|message|>Answer: Lund\nSources: 1"
+
+
+@pytest.mark.parametrize("reply", ['{"answer": "Lund", "sources": [1]}', "\\boxed{Lund}", "Antwort: Lund\nQuellen: 1", CHANNELS, "Answer: the <think> tag\nSources: 1"])
+def test_case_22_an_answer_in_another_form(reply: str) -> None:
+    said = parse_reply(reply)
+    assert said.answer == ("the <think> tag" if "think" in reply else "Lund")
+    assert said.sources == (() if "boxed" in reply else (1,))
+
+
+@pytest.mark.parametrize(
+    ("reply", "said"),
+    [
+        ('```json\n{"answer": "Lund", "sources": ["[1]", "2"]}\n```', ReaderReply("Lund", (1, 2))),
+        ('{"answer": "Lund", "sources": 3, "note": "x"}', ReaderReply("Lund", (3,))),
+        ('{"answer": 12, "sources": []}', ReaderReply("12")),
+        ('{"answer": null, "missing": "who built it"}', ReaderReply(None, missing="who built it")),
+        ("{Lund}", ReaderReply("{Lund}")),
+        ('{"city": "Lund"}', ReaderReply('{"city": "Lund"}')),
+    ],
+)
+def test_case_22_an_answer_as_json(reply: str, said: ReaderReply) -> None:
+    assert parse_reply(reply) == said

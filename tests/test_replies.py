@@ -114,3 +114,17 @@ def test_an_extraction_with_ids_as_numbers_and_wrapped(wrap: Any) -> None:
     asked = [{"id": 1, "text": "Who built the weir?", "answers": [1]}, {"id": 2, "text": "What did Roe build?", "answers": ["2"]}]
     found = read(wrap({"entity_nodes": nodes, "verb_phrase_nodes": [{"id": 1, "phrase": "built", "questions": asked}]}))
     assert [answers for _, questions in found.phrases for _, answers in questions] == [("Tamsin Roe",), ("Calder Weir",)]
+
+
+@pytest.mark.parametrize("fence", ["{}", "```json\n{}\n```", "Here it is:\n\n```\n{}\n```", "<think>So.</think>\n{}"])
+def test_case_19_a_sound_value_may_hold_what_looks_like_a_thought(fence: str) -> None:
+    value = {"a": "The <think> tag opens a thought, </think> ends one."}
+    assert parse_json(fence.replace("{}", json.dumps(value)), ("a",)) == value
+
+
+@pytest.mark.parametrize("formula", [r"$\beta$-carotene", r"\frac{1}{2}", r"\nu, \theta and \rho"])
+def test_case_21_backslashes_of_formulas_stay(formula: str) -> None:
+    """As models write them, who do not double them in JSON."""
+    read = parse_json(f'{{"a": "{formula}"}}', ("a",))["a"]
+    assert not set(map(ord, read)) & set(range(32)), "no control character comes of it"
+    assert read == formula

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import socket
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, fields, is_dataclass, replace
 from pathlib import Path
@@ -31,7 +32,9 @@ from gsw_graph.evaluate.data import question_set
 from gsw_graph.evaluate.fit import fit_scores
 from gsw_graph.memory import Memory
 from gsw_graph.model.results import Answer
+from gsw_graph.models.chat.chat import Chat
 from gsw_graph.models.embed.embedder import Embedder
+from gsw_graph.models.rerank import HttpReranker
 
 README = Path(__file__).parents[1] / "README.md"
 # What a language model says to agents, by stage; else it answers from the first line.
@@ -276,6 +279,42 @@ def test_the_walks_go_on_without_a_reranker_that_fails(sample: Memory, monkeypat
     monkeypatch.setattr(sample, "_reranker", Down(StoppedError("ended")))
     with pytest.raises(StoppedError):
         ask("linked")
+
+
+def test_the_walks_go_on_without_a_reranker_server_that_is_down(sample: Memory, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Nor is the language model closed, which other questions may be asking."""
+    monkeypatch.setattr("openai._base_client.INITIAL_RETRY_DELAY", 0.01)
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        url = f"http://127.0.0.1:{free.getsockname()[1]}/rerank"
+    question = "What was built at the pier after 1900?"
+    how: dict[str, Any] = {"answer": False, "llm": False, "keep": False}
+    usual = sample.ask(question, strategy="linked", **how)
+    with Chat.open(Settings(llm="m", llm_url="http://127.0.0.1:9/v1", cache_dir=tmp_path)) as chat:
+        monkeypatch.setattr(sample, "_chat", chat)
+        monkeypatch.setattr(sample, "_reranker", HttpReranker(url))
+        answer = sample.ask(question, strategy="linked", **how)
+        assert answer.passages == usual.passages
+        assert answer.note is not None
+        assert "the order is without the reranker" in answer.note
+        assert "cannot be reached" in answer.note
+        with pytest.raises(ModelError, match="the reranker cannot be reached") as raised:
+            sample.ask(question, strategy="dense", **how)
+        assert "--no-llm" not in str(raised.value)
+        assert sample._chat is chat
+        assert chat.ledger.total().calls == 0, "its file is open"
+
+
+def test_named_memories_ask_one_language_model(sample: Memory, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """With its one limit of calls at once; what is lent stays open when a memory of the server's is put away."""
+    with Chat.open(Settings(llm="m", llm_url="http://127.0.0.1:9/v1", cache_dir=tmp_path)) as chat:
+        monkeypatch.setattr(sample, "_chat", chat)
+        letters, notes = sample.named("letters"), sample.named("notes")
+        assert letters.chat is notes.chat is letters.named("notes").chat is chat
+        letters.close()
+        assert notes.chat is chat
+        assert chat.ledger.total().calls == 0, "its file is open"
+        notes._close_chat(chat)
+        assert sample._chat is None, "the next question makes another, whichever memory it asks"
 
 
 def test_the_trace_names_a_reranker_that_a_part_asked(sample: Memory, monkeypatch: pytest.MonkeyPatch) -> None:

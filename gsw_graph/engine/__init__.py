@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 
 from gsw_graph.concurrency import FairLock
+from gsw_graph.config import expanded
 from gsw_graph.errors import EngineError, InputError
 
 if TYPE_CHECKING:
@@ -91,7 +92,7 @@ def connect(
         create: Make a folder where there is none.
     """
     if not create and not exists(settings):
-        where = str(Path(settings.memory).expanduser().absolute())
+        where = str(expanded(settings.memory).absolute())
         raise EngineError(
             "there is no memory here",
             where=where,
@@ -147,7 +148,7 @@ def exists(settings: Settings) -> bool:
 
     place, _ = split_address(settings.memory)
     check_address(place)
-    return "://" in place or (Path(place).expanduser() / MARKER).exists()
+    return "://" in place or (expanded(place) / MARKER).exists()
 
 
 def with_plain_errors(method: Callable[_P, _R]) -> Callable[_P, _R]:

@@ -208,6 +208,7 @@ class EngineProcess:
             **{name: value for name, value in os.environ.items() if _NEEDED.fullmatch(name)},
             "PYTHONPATH": os.pathsep.join(map(str, path)),
             "PYTHONSAFEPATH": "1",  # and no place for modules
+            "PYTHONUTF8": "1",  # the folder has the same bytes in every locale
         }
         command = [sys.executable, "-m", "gsw_graph.engine.embedded_child"]
         ours = " ".join(shlex.join(sys.orig_argv).split())[:200]

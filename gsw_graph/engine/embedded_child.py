@@ -12,6 +12,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import locale
 import os
 import shutil
 import signal
@@ -34,6 +35,7 @@ DATABASE = "gsw"
 COMMAND_TIMEOUT_MS = 3_600_000
 MESSAGE_BYTES = 128 << 20  # with Bolt's default of 16 MiB the client hangs on a larger message
 STOP_SECONDS = 60
+UTF8_LOCALES = ("C.UTF-8", "C.utf8", "en_US.UTF-8")  # that systems have
 _HTTP_PORTS = "24080-28079"  # the engine takes the first that is free; nobody asks it there
 _REHEARSAL_SECONDS = 180
 Rehearse = Callable[[Path, str, list[str]], None]  # memory, heap, arguments of Java
@@ -111,12 +113,27 @@ def main(arguments: list[str]) -> None:
     os._exit(0)  # open Bolt connections are threads of the JVM that would block a normal exit
 
 
+def use_utf8_locale() -> None:
+    """Choose a locale in which Java can name every file: it takes the encoding of names from the locale, and
+    with LC_ALL=C, or with a locale that is not installed, it knows ASCII alone."""
+    if os.name != "posix":
+        return
+    for name in ("", *UTF8_LOCALES):
+        with contextlib.suppress(locale.Error):
+            locale.setlocale(locale.LC_CTYPE, name)
+            if locale.nl_langinfo(locale.CODESET).upper() in ("UTF-8", "UTF8"):
+                if name:
+                    os.environ["LC_ALL"] = name
+                return
+
+
 def start_server(folder: Path, heap: str, more_jvm_args: list[str]) -> tuple[Any, dict[str, Any]]:
     """Start the engine on a prepared folder; return it, with its Bolt port and version."""
     import arcadedb_embedded
     import jpype
     from arcadedb_embedded.server import ArcadeDBServer
 
+    use_utf8_locale()
     os.environ.setdefault("ARCADEDB_JVM_ERROR_FILE", str(folder / "hs_err.log"))
     config = {
         "host": "127.0.0.1",

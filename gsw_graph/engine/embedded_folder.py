@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 
 from filelock import FileLock, Timeout
 
+from gsw_graph.config import expanded
 from gsw_graph.errors import EngineError
 
 FORMAT = 1
@@ -29,7 +30,15 @@ _LOCK, _OWNER = "lock", "owner.json"
 
 def prepare(folder: Path) -> Path:
     """Make `folder` (0700) or check that it holds a memory; returns it as an absolute path."""
-    folder = folder.expanduser().absolute()
+    folder = expanded(folder).absolute()
+    try:
+        os.fsencode(folder).decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise EngineError(
+            "the name of this folder is not in UTF-8, in which the engine names files",
+            where=str(folder),
+            hint="Rename it, or give another folder with --memory",
+        ) from error
     try:
         if not folder.exists():
             folder.mkdir(mode=0o700, parents=True)
@@ -202,7 +211,7 @@ class RunningServer:
         left behind says nothing: the lock of the folder ended with its process."""
         if "://" in memory:
             return None
-        folder = Path(memory.partition("?memory=")[0]).expanduser().absolute()
+        folder = expanded(memory.partition("?memory=")[0]).absolute()
         try:
             data = json.loads((folder / SERVER).read_text(encoding="utf-8"))
             server = cls(str(data["address"]), str(data["token"]))

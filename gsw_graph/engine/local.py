@@ -303,6 +303,7 @@ def _start_java(home: Path, version: str, lib: Path, port: int, http_port: int, 
     with (home / LOG).open("wb") as log:  # no Ctrl-C reaches it
         process = subprocess.Popen(
             [*command, "--console-mode"],
+            env=_java_environment(),
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
@@ -319,6 +320,13 @@ def _start_java(home: Path, version: str, lib: Path, port: int, http_port: int, 
             _stop_java(home, process.pid)
         raise
     return process.pid
+
+
+def _java_environment() -> dict[str, str]:
+    """Return our environment with a locale in which Java can name every file."""
+    named = (os.environ.get(name) for name in ("LC_ALL", "LC_CTYPE", "LANG"))
+    is_utf8 = "utf" in next(filter(None, named), "").lower()
+    return dict(os.environ) if is_utf8 else {**os.environ, "LC_ALL": "C.UTF-8"}
 
 
 def _await(home: Path, process: subprocess.Popen[bytes], port: int) -> None:
@@ -382,7 +390,7 @@ def _get_jars(lib: Path, release: str) -> None:
 def _set_password(java: list[str], home: Path) -> None:
     # by @file, because every user of the machine can see a command line
     admin = ["org.neo4j.cli.AdminTool", "dbms", "set-initial-password", f"@{home / 'password'}"]
-    environment = {**os.environ, "NEO4J_HOME": str(home), "NEO4J_CONF": str(home / "conf")}
+    environment = _java_environment() | {"NEO4J_HOME": str(home), "NEO4J_CONF": str(home / "conf")}
     code, output = _run([*java, *admin], env=environment, cwd=home)
     if code != 0:
         raise EngineError(f"Neo4j refused its first password: {_reason(output)}", where=str(home))

@@ -22,7 +22,7 @@ from gsw_graph import loaders
 from gsw_graph.concurrency import acquired, grouped, prefetch
 from gsw_graph.config import Settings
 from gsw_graph.engine import Connection
-from gsw_graph.errors import EndedError, InputError
+from gsw_graph.errors import EndedError, InputError, UnembeddableError
 from gsw_graph.extract import BY_MODEL, EXTRACTORS, Extractor, Rules, Work, with_names
 from gsw_graph.load.corrections import corrections
 from gsw_graph.load.options import LoadOptions
@@ -91,12 +91,10 @@ class LoadCounters:
         with self._lock:
             self.counts.update(amounts)
 
-    def add_document(self, mode: Mode) -> None:
-        """Count a document that comes in so."""
-        self.add(
-            described=mode == "describe",
-            **{{"new": "new", "describe": "unchanged"}.get(mode, "replaced"): 1},
-        )
+    def add_document(self, mode: Mode, number: int = 1) -> None:
+        """Count a document that comes in so; -1: that it did not after all."""
+        name = {"new": "new", "describe": "unchanged"}.get(mode, "replaced")
+        self.add(described=number * (mode == "describe"), **{name: number})
 
     @contextmanager
     def timed(self, stage: str) -> Iterator[None]:
@@ -212,21 +210,20 @@ def load(
             states: States = reader.document_states if loaded else lambda _: {}
             work = new_work(items, states, extractor, counters, options, lambda: position.bytes)
             return _estimated(work, counters, chat, options, settings, start)
-        if settings.embedder_url:
-            embedder().runner.budget = budget  # type: ignore[attr-defined]
-        schema.prepare(connection, embedder().name, embedder().dimension)
+        model = embedder().limited(budget)
+        schema.prepare(connection, model.name, model.dimension)
         if options.batch and chat is not None:
             _send(names, reader.document_states, extractor, options, chat, progress)
         before = reader.counts()[0]
         work = new_work(items, reader.document_states, extractor, counters, options, lambda: position.bytes)
         try:
-            _write(windows(work, extractor, counters), connection, embedder(), counters, report)
+            _write(windows(work, extractor, counters), connection, model, counters, report)
         except BaseException:
             if chat is not None:
                 # No call begins from now on; those under way are paid for, and kept when `chat` closes.
                 chat.stop()
             raise
-        _index(connection, embedder().dimension, counters, report, alone)
+        _index(connection, model.dimension, counters, report, alone)
         after = reader.counts()[0]
         if counters.counts["replaced"]:
             counters.add(lapsed=sum(correction.lapsed for correction in corrections(connection)))
@@ -362,8 +359,9 @@ def embed(
     workspaces: Sequence[tuple[Workspace, Mode]],
     embedder: Embedder,
     on_share: Callable[[float], None] = lambda _: None,
-) -> Iterator[Vectors]:
-    """Yield the vectors of some workspaces, each different text embedded once.
+) -> Iterator[Vectors | Failure]:
+    """Yield the vectors of some workspaces, each different text embedded once; in place of them a failure if
+    a text cannot be embedded.
 
     Args:
         workspaces: Each with how it comes into the memory.
@@ -375,12 +373,24 @@ def embed(
     # Those of one length come together, however they are cut.
     distinct = sorted({text for part in parts for some in part for text in some}, key=lambda t: (-len(t), t))
     vectors = np.empty((len(distinct), embedder.dimension), np.float32)
-    for begin in range(0, len(distinct), _CALL):
-        end = min(begin + _CALL, len(distinct))
-        vectors[begin:end] = embedder.encode(distinct[begin:end])
-        on_share(end / len(distinct))
     number = {text: n for n, text in enumerate(distinct)}
-    for part in parts:
+    reasons: dict[str, str] = {}
+    for begin in range(0, len(distinct), _CALL):
+        called = distinct[begin : begin + _CALL]
+        try:
+            found = embedder.encode(called)
+        except UnembeddableError as error:
+            reasons |= error.reasons
+            called = [text for text in called if embedder.document_prompt + text not in reasons]
+            found = embedder.encode(called)  # kept, so they are not asked for again
+        vectors[[number[text] for text in called]] = found
+        on_share(min(begin + _CALL, len(distinct)) / len(distinct))
+    for part, (workspace, _) in zip(parts, workspaces, strict=True):
+        lacking = [text for some in part for text in some if embedder.document_prompt + text in reasons]
+        if lacking:
+            reason = UnembeddableError({lacking[0]: reasons[embedder.document_prompt + lacking[0]]}).message
+            yield Failure(workspace.document.source, reason)
+            continue
         passages, pairs, facts, phrases = (vectors[[number[text] for text in some]] for some in part)
         yield Vectors(passages, pairs, facts, dict(zip(part[3], phrases, strict=True)))
 
@@ -451,6 +461,10 @@ def _batches(window: Window, embedder: Embedder, counters: LoadCounters) -> Iter
         vectors_of = list(embed(window, embedder, on_share))
     batch = writer.Batch()
     for (workspace, mode), vectors in zip(window, vectors_of, strict=True):
+        if isinstance(vectors, Failure):
+            counters.add_document(mode, -1)
+            counters.failures.append(vectors)
+            continue
         batch.add(workspace, vectors, mode)
         if batch.bytes >= writer.BATCH_BYTES:
             yield batch

@@ -23,7 +23,7 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 
 from gsw_graph.concurrency import prefetch
-from gsw_graph.config import Settings
+from gsw_graph.config import Settings, expanded
 from gsw_graph.cypher import Unlogged, definitions
 from gsw_graph.engine import Connection, connect, to_engine_error
 from gsw_graph.errors import EngineError, InputError, SchemaError
@@ -92,7 +92,7 @@ def copy(source: Settings, target: Settings, on_written: Report = lambda _: None
     start = perf_counter()
     same = (source.memory, source.database) == (target.memory, target.database)
     if "://" not in source.memory + target.memory:
-        same = Path(source.memory).expanduser().resolve() == Path(target.memory).expanduser().resolve()
+        same = expanded(source.memory).resolve() == expanded(target.memory).resolve()
     if same:
         raise InputError("the memory cannot be copied onto itself", where=target.memory)
     with closing(connect(source, create=False)) as reading:

@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-from urllib.request import proxy_bypass_environment
+from urllib.request import proxy_bypass
 
 import httpx
 
-from gsw_graph.errors import ModelError, StoppedError
+from gsw_graph.errors import ModelError
 
 CONNECT = 10.0  # seconds
 CERTIFICATES = ("SSL_CERT_FILE", "SSL_CERT_DIR")  # of the environment, which the HTTP library reads
@@ -99,11 +99,13 @@ class Endpoint:
             retries: Of a request that fails in passing; they wait as long as Retry-After says.
 
         Raises:
-            StoppedError: A proxy or a file of certificates that the environment names cannot be used.
+            ModelError: A proxy or a file of certificates that the environment names cannot be used.
         """
         import openai
 
         limits = openai.Timeout(timeout, connect=CONNECT)
+        if self.url.scheme == "https" and not self.here and (missing := _missing_certificates()):
+            raise ModelError(missing, where=self.host, hint=CERTIFICATE_HINT)
         try:
             # trust_env: a proxy named in the environment must not see what is meant for this machine.
             http = openai.DefaultHttpxClient(timeout=limits, follow_redirects=False, trust_env=not self.here)
@@ -123,7 +125,7 @@ class Endpoint:
     @property
     def proxy(self) -> str:
         """Return the variable of the environment that names the proxy of this url; "" if none does."""
-        if self.here or proxy_bypass_environment(self.url.host):
+        if self.here or proxy_bypass(self.url.host):
             return ""
         names = (f"{self.url.scheme}_proxy", "all_proxy")
         found = (name for lower in names for name in (lower, lower.upper()) if os.environ.get(name))
@@ -140,32 +142,31 @@ class Endpoint:
         if "CERTIFICATE_VERIFY_FAILED" in detail:
             named = [name for name in CERTIFICATES if os.environ.get(name)]
             at = f" by those of {' and '.join(named)}" if named else ""
-            return f"cannot be trusted, as its certificate cannot be verified{at} ({detail})", CERTIFICATE_HINT
+            reason = f"its certificate cannot be verified{at} ({detail})"
+            return f"cannot be trusted, as {reason}", CERTIFICATE_HINT
         if self.proxy:
             return f"cannot be reached through the proxy of {self.proxy} ({detail})", PROXY_HINT
         return f"cannot be reached ({detail})", self.hint
 
-    def _unusable_environment(self, error: Exception) -> StoppedError:
+    def _unusable_environment(self, error: Exception) -> ModelError:
         """Return what to raise if no client can be made with what the environment sets."""
-        for name in CERTIFICATES:
-            path = os.environ.get(name)
-            if path and not Path(path).exists():
-                message = f"{name} names {path}, which does not exist"
-                return StoppedError(message, where=self.host, hint=CERTIFICATE_HINT)
+        if missing := _missing_certificates():
+            return ModelError(missing, where=self.host, hint=CERTIFICATE_HINT)
         reason = self.short(str(error) or type(error).__name__)
         if isinstance(error, OSError):
             named = " and ".join(name for name in CERTIFICATES if os.environ.get(name)) or "the system"
             message = f"the certificates of {named} cannot be read ({reason})"
-            return StoppedError(message, where=self.host, hint=CERTIFICATE_HINT)
+            return ModelError(message, where=self.host, hint=CERTIFICATE_HINT)
         names = [name for name in os.environ if name.lower().endswith("_proxy") and os.environ[name]]
         socks = [name for name in names if os.environ[name].lower().startswith("socks")]
         if isinstance(error, ImportError) and socks:
             message = f"{' and '.join(socks)} names a SOCKS proxy, for which a package is missing"
-            return StoppedError(message, where=self.host, hint=SOCKS_HINT)
+            return ModelError(message, where=self.host, hint=SOCKS_HINT)
         message = f"the proxy settings {', '.join(names) or 'of the system'} cannot be used"
-        return StoppedError(message, where=self.host, hint=f"Check them, or unset the one that is wrong ({reason})")
+        hint = f"Check them, or unset the one that is wrong ({reason})"
+        return ModelError(message, where=self.host, hint=hint)
 
-    def refusal(self, error: Any, hints: Mapping[int, str], hint: str) -> StoppedError:
+    def refusal(self, error: Any, hints: Mapping[int, str], hint: str) -> ModelError:
         """Return what to raise for an error of the SDK.
 
         Args:
@@ -176,12 +177,12 @@ class Endpoint:
         import openai
 
         if isinstance(error, openai.APITimeoutError):
-            return StoppedError(f"{self.name} did not answer in time", where=self.host, hint=self.hint)
+            return ModelError(f"{self.name} did not answer in time", where=self.host, hint=self.hint)
         if not isinstance(error, openai.APIStatusError):
             reason, hint = self.unreached(str(error.__cause__ or error))
-            return StoppedError(f"{self.name} {reason}", where=self.host, hint=hint)
+            return ModelError(f"{self.name} {reason}", where=self.host, hint=hint)
         detail = self.short(error.response.text)
-        return StoppedError(
+        return ModelError(
             f"{self.name} answered {error.status_code}{': ' if detail else ''}{detail}",
             where=self.host,
             hint=hints.get(error.status_code, hint),
@@ -191,6 +192,18 @@ class Endpoint:
         """Return a server's text in one line; never with the key, which some repeat."""
         line = " ".join(text.split())
         return (line.replace(self.key, "***") if self.key else line)[:200].rstrip(".")
+
+
+def _missing_certificates() -> str:
+    """Return what is wrong if the certificates that the environment names are not there; "" if nothing is."""
+    named = ((name, os.environ.get(name)) for name in CERTIFICATES)
+    name, value = next(((name, value) for name, value in named if value), ("", None))
+    if not value:
+        return ""
+    places = value.split(os.pathsep) if name == "SSL_CERT_DIR" else [value]
+    if any(Path(place).exists() for place in places):
+        return ""
+    return f"{name} names {value}, which does not exist"
 
 
 def is_loopback(host: str) -> bool:

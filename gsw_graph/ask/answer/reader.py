@@ -17,6 +17,7 @@ from gsw_graph.models.chat.request import (
     answer_text,
     estimate,
     estimate_messages,
+    parse_json,
 )
 from gsw_graph.models.prompts import prompt
 from gsw_graph.text.names import CONNECTORS, FUNCTION_WORDS, LETTERS, normalise
@@ -343,7 +344,9 @@ def parse_reply(reply: object) -> ReaderReply:
 
 
 def _with_labels(text: str) -> str:
-    """Return a reply in labelled lines where it is boxed or tagged."""
+    """Return a reply in labelled lines where it is boxed, tagged or JSON."""
+    if text.lstrip().startswith(("{", "```")):
+        return _of_json(text)
     for form in (_BOXED, _TAGGED):
         if matches := list(form.finditer(text)):
             if _parts(text) and _parts(text)[0][0] == "answer":
@@ -351,6 +354,21 @@ def _with_labels(text: str) -> str:
             rest = text[matches[-1].end() :]
             return f"Answer: {matches[-1][1].strip()}\n{rest if _parts(rest) else ''}"
     return text
+
+
+def _of_json(text: str) -> str:
+    """Return a reply in labelled lines if it is a JSON object with an answer; else the reply."""
+    try:
+        value = parse_json(text, ("answer",))
+    except ValueError:
+        return text
+    if not isinstance(value, dict) or "answer" not in value:
+        return text
+    answer, sources = value["answer"], value.get("sources", ())
+    if answer is None:
+        return f"Not in the evidence: {value.get('missing') or 'it does not say'}"
+    numbers = sources if isinstance(sources, list) else [sources]
+    return f"Answer: {answer}\nSources: {', '.join(map(str, numbers))}"
 
 
 class Stream:

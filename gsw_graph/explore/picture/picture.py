@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from gsw_graph.config import expanded
 from gsw_graph.errors import InputError
 from gsw_graph.text.safe_text import clean, cut, one_line, short_source
 
@@ -252,7 +253,7 @@ def write(html: str, path: str | Path) -> Path:
 def check_path(path: str | Path) -> Path:
     """Return a path to which a file can be written. Raises InputError where it is a folder, or its folder is
     missing."""
-    target = Path(path).expanduser()
+    target = expanded(path)
     try:
         is_folder, has_folder = target.is_dir(), target.parent.is_dir()
     except OSError as error:  # as of a name that is too long

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
-from gsw_graph.concurrency import Check, never_cancelled
+from gsw_graph.concurrency import Check, acquired, never_cancelled
 from gsw_graph.config import Settings
 from gsw_graph.errors import BudgetError, EndedError, InputError, ReplyError, StoppedError
 from gsw_graph.model.results import Exchange, KeptReply
@@ -69,6 +69,10 @@ REPAIR = "That reply cannot be used: {problem}\nGive the whole reply again, corr
 
 _LARGER_HINT = "A larger model may do better, or GSWGRAPH_LLM_PROMPT=short"
 _LOOP_HINT = f"A sound reply has not half of that: the model repeats itself. {_LARGER_HINT}"
+_THOUGHTS_HINT = (
+    "Turn thinking off for this model (extra_body in GSWGRAPH_LLM_OPTIONS), or have the server leave "
+    "thoughts in the text"
+)
 _LENGTH_HINT = (
     "Raise the server's limit for replies (max_tokens, Ollama: num_predict) or its context, or load in "
     "smaller passages"
@@ -202,7 +206,7 @@ class Chat:
         """
         request, context = self.chosen(request), context or self.context
         key = self.key(request)
-        with self._lock_of(key):
+        with self._lock_of(key, context.check):
             if cached := self._cache.get(key):
                 try:
                     value = check(cached.content)
@@ -490,6 +494,7 @@ class Chat:
             (raw.finish == "content_filter", "the server's content filter held the reply back", None),
             (raw.finish == "length", cut_off, _LOOP_HINT if looped else _LENGTH_HINT),
             (raw.refusal, f"the model refused: {refusal}", None),
+            (raw.thinking and not raw.text.strip(), "the reply has thoughts and no answer", _THOUGHTS_HINT),
             (not raw.text.strip(), "the reply is empty", None),
             (sent > TRUNCATED and raw.prompt_tokens < sent / 2, truncated, CONTEXT_HINT),
         ):
@@ -529,11 +534,12 @@ class Chat:
         context.add(entry)
 
     @contextmanager
-    def _lock_of(self, key: str) -> Iterator[None]:
-        """Ask equal requests one after another: the second gets the reply of the first from the cache."""
+    def _lock_of(self, key: str, check: Check) -> Iterator[None]:
+        """Ask equal requests one after another: the second gets the reply of the first from the cache. Raises
+        what `check` raises while it waits."""
         with self._lock:
             lock = self._locks.setdefault(key, threading.Lock())
-        with lock:
+        with acquired(lock, check):
             yield
 
 

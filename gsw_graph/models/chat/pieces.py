@@ -87,13 +87,16 @@ class Pieces:
         """Add what the server sent, and return the new part of the text.
 
         Raises:
-            TypeError: The value is nothing that a chat server sends.
+            TypeError: The value is nothing of a reply; the message is the server's own, if it has one.
         """
         if not isinstance(value, dict):
             raise TypeError("there is no message in it")
         choices = value.get("choices")
         if not isinstance(choices, list | None):
             raise TypeError("`choices` is no list")
+        failure = value.get("error")
+        if failure and not choices:
+            raise TypeError(get(failure, "message") or failure)
         choice = choices[0] if choices else value
         self.usage = value.get("usage") or self.usage
         self.finish = text_of(choice, "finish_reason") or self.finish

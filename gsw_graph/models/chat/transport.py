@@ -7,13 +7,14 @@ import logging
 import re
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
 from gsw_graph.concurrency import Check, never_cancelled
-from gsw_graph.errors import GswGraphError, ReplyError, StoppedError
-from gsw_graph.models.chat.pieces import Pieces, counts_of, get, json_values
+from gsw_graph.errors import GswGraphError, ModelError, ReplyError, StoppedError
+from gsw_graph.models.chat.pieces import Pieces, counts_of, json_values
 from gsw_graph.models.endpoint import Endpoint, retry_after
 from gsw_graph.text.words import without_surrogates
 
@@ -24,6 +25,7 @@ LONGEST_PAUSE = 300.0  # seconds that a server may ask for; beyond that a load i
 FORMATS = ("schema", "json", "plain")
 
 SLOW_HINT = "Give it more time by GSWGRAPH_LLM_TIMEOUT, or fewer calls at once by GSWGRAPH_CONCURRENCY"
+NO_MESSAGE = "its answer cannot be used (there is no message in it)"
 KEPT_HINT = "What is paid for is kept; the same command goes on later"
 KEY_HINT = "Check GSWGRAPH_LLM_KEY (or OPENAI_API_KEY)"
 URL_HINT = "Check GSWGRAPH_LLM_URL (or OPENAI_BASE_URL), such as https://host/v1"
@@ -251,8 +253,8 @@ class Transport:
     def _request(
         self, body: dict[str, Any], on_text: Callable[[str], None] | None, check: Check
     ) -> RawReply:
-        """Return the reply to one request. It is asked for in pieces if somebody listens, and read in whichever
-        form it comes.
+        """Return the reply to one request. It is asked for in pieces if somebody listens, and read in
+        whichever form it comes.
 
         Raises:
             RetryableError: It may succeed the next time.
@@ -262,20 +264,21 @@ class Transport:
         """
         deadline = time.monotonic() + self._timeout
         reply = Pieces()
-        for new in self._received(body, reply, stream=on_text is not None):
-            check()
-            if on_text is not None and new:
-                on_text(new)
-            if on_text is not None and time.monotonic() > deadline:
-                raise self._broken(reply, RetryableError("it did not answer in time", timed_out=True))
+        with closing(self._received(body, reply, stream=on_text is not None)) as received:
+            for new in received:
+                check()
+                if on_text is not None and new:
+                    on_text(new)
+                if on_text is not None and time.monotonic() > deadline:
+                    raise self._broken(reply, RetryableError("it did not answer in time", timed_out=True))
         if not reply.found:
-            raise RetryableError("its answer cannot be used (there is no message in it)")
+            raise RetryableError(NO_MESSAGE)
         if reply.is_cut:
             raise ReplyError("the reply broke off in the middle", where=self.endpoint.host, hint="Ask again")
         counts = counts_of(reply.usage)
         return RawReply(reply.text, reply.finish, reply.refusal, *counts, thinking=reply.thinking)
 
-    def _received(self, body: dict[str, Any], reply: Pieces, *, stream: bool) -> Iterator[str]:
+    def _received(self, body: dict[str, Any], reply: Pieces, *, stream: bool) -> Generator[str, None, None]:
         """Yield the text as it comes, also "", and put it into `reply`. Raises as `_request`."""
         content_type = ""
         create = self.client().chat.completions.with_streaming_response.create
@@ -298,10 +301,7 @@ class Transport:
 
     def _add(self, reply: Pieces, value: Any) -> str:
         """Add a value to a reply, and return the new text. Raises RetryableError if it cannot be used."""
-        failure = get(value, "error")
         try:
-            if failure:
-                raise TypeError(get(failure, "message") or failure)
             return reply.add(value)
         except TypeError as error:
             message = f"its answer cannot be used ({self.endpoint.short(str(error))})"
@@ -333,7 +333,10 @@ class Transport:
     def client(self) -> Any:
         """Return the SDK's client. It tries nothing twice: `Chat` does, and counts each try in the ledger."""
         with self._lock:
-            self._client = self._client or self.endpoint.client(self._timeout, retries=0)
+            try:
+                self._client = self._client or self.endpoint.client(self._timeout, retries=0)
+            except ModelError as error:  # what the environment sets: no request can be sent
+                raise StoppedError(error.message, where=error.where, hint=error.hint) from error
             return self._client
 
 
@@ -358,11 +361,10 @@ def read_completion(data: Any, endpoint: Endpoint) -> RawReply:
     reply = Pieces()
     try:
         reply.add(data)
-        if not reply.found:
-            failure = get(data, "error")
-            raise TypeError(get(failure, "message") or failure or "there is no message in it")
     except TypeError as error:
         raise RetryableError(f"its answer cannot be used ({endpoint.short(str(error))})") from error
+    if not reply.found:
+        raise RetryableError(NO_MESSAGE)
     counts = counts_of(reply.usage)
     return RawReply(reply.text, reply.finish, reply.refusal, *counts, thinking=reply.thinking)
 

@@ -7,13 +7,16 @@ from collections.abc import Collection, Sequence
 from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gsw_graph.config import Settings
+from gsw_graph.config import Settings, expanded
 from gsw_graph.errors import InputError, ModelError
+
+if TYPE_CHECKING:
+    from gsw_graph.models.chat.limits import Budget
 
 HUB_ORGANISATION = "sentence-transformers"
 DEFAULT = "all-MiniLM-L6-v2"
@@ -63,6 +66,13 @@ class Embedder:
         """
         prompts = settings.embedder_query_prompt, settings.embedder_document_prompt
         return cls(settings.embedder_label, _backend(settings), *prompts)
+
+    def limited(self, budget: Budget | None) -> Embedder:
+        """Return the same model for one caller, who may spend so much at a server."""
+        limited = getattr(self.runner, "limited", None)
+        if limited is None:
+            return self
+        return Embedder(self.name, limited(budget), self.query_prompt, self.document_prompt)
 
     @property
     def dimension(self) -> int:
@@ -152,7 +162,7 @@ def find_model(name: str) -> Path | None:
     Raises:
         ModelError: `name` can only be a path, and there is no model at it.
     """
-    path = Path(name).expanduser()
+    path = expanded(name)
     if _is_model(path):
         return path.resolve()
     if path.is_absolute() or path.is_dir() or name.startswith((".", "~")) or not name:

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import base64
+import json
+import re
 import time
 import weakref
 from collections.abc import Sequence
+from copy import copy
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,7 +17,7 @@ from numpy.typing import NDArray
 
 from gsw_graph.concurrency import grouped, map_unordered
 from gsw_graph.config import Settings
-from gsw_graph.errors import ModelError, StoppedError
+from gsw_graph.errors import ModelError, StoppedError, UnembeddableError
 from gsw_graph.model.documents import content_id
 from gsw_graph.models.chat.cache import FILE, Cache, CachedReply, Entry, Ledger
 from gsw_graph.models.chat.limits import Budget, dollars, price_of
@@ -21,11 +25,16 @@ from gsw_graph.models.endpoint import Endpoint
 
 STAGE = "embed"
 TEXTS, CHARACTERS = 32, 60_000  # in one request: some servers refuse more texts, others more tokens
+PROBE = "gswgraph"  # a text that every model takes
+ENCODINGS = ("base64", "float", "")  # of vectors, in the order in which they are tried
+OF_EVERY_REQUEST = (401, 402, 403, 404, 405, 407, 408, 409, 425, 429)  # statuses that no text brings
 RETRIES = 4  # by the client of openai, which waits as long as Retry-After says
 TIMEOUT = 120.0  # seconds
 CHARACTERS_A_TOKEN = 4
 URL = "Check GSWGRAPH_EMBEDDER_URL, such as http://127.0.0.1:8080/v1, and that the server runs"
 KEY = "GSWGRAPH_EMBEDDER_KEY"
+SETTINGS_HINT = "Check GSWGRAPH_EMBEDDER and GSWGRAPH_EMBEDDER_DIMENSIONS"
+_SIZE = re.compile("token|character|byte|payload|context", re.IGNORECASE)
 HINTS = {
     **dict.fromkeys((401, 403), f"Check {KEY}"),
     404: f"{URL}, and knows the model of GSWGRAPH_EMBEDDER",
@@ -33,11 +42,51 @@ HINTS = {
 }
 
 
+class RefusedTextsError(ModelError):
+    """A server refuses a request that others may pass.
+
+    Args:
+        cause: What to raise if it takes no text at all.
+        of_size: The request was too large, and not of too many texts.
+    """
+
+    def __init__(self, cause: ModelError, *, of_size: bool = False) -> None:
+        super().__init__(cause.message, where=cause.where, hint=cause.hint)
+        self.cause = cause
+        self.of_size = of_size or _SIZE.search(cause.message) is not None
+
+
+@dataclass(slots=True)
+class RequestSizes:
+    """What a server takes in one request, as its refusals tell.
+
+    Attributes:
+        texts: At most.
+        characters: At most, together.
+        encoding: Of vectors, the place in ENCODINGS.
+    """
+
+    texts: int
+    characters: int
+    encoding: int = 0
+
+    def share(self, text: str) -> float:
+        """Return how much of a request a text takes."""
+        return max(len(text) / self.characters, 1 / self.texts)
+
+    def learn(self, refusal: RefusedTextsError, texts: Sequence[str]) -> None:
+        """Halve a limit, as the server took these texts in halves and not together."""
+        if refusal.of_size:
+            self.characters = min(self.characters, max(sum(map(len, texts)) // 2, 1))
+        else:
+            self.texts = min(self.texts, len(texts) // 2)
+
+
 class ServerBackend:
     """A model behind `/v1/embeddings`; safe to use from several threads. Vectors are kept in the cache of
     replies, so that a text is paid for once.
 
-    budget: what requests may take, set by a load. Raises ModelError for a url or key that cannot be used.
+    budget: what requests may take, of `limited`. Raises ModelError for a url or key that cannot be used.
     """
 
     backend = "server"
@@ -47,6 +96,8 @@ class ServerBackend:
         self._end = Endpoint.check("the embedder", url, key, whole=URL, key_name=KEY)
         self.model, self.device = settings.embedder, self._end.host
         self.budget: Budget | None = None
+        self._whole: ServerBackend | None = None  # of `limited`: as long as it lives, its client is open
+        self._sizes = RequestSizes(TEXTS, CHARACTERS)
         self._dimensions, self._concurrency = settings.embedder_dimensions, settings.concurrency
         self._dimension = 0
         self._cache = Cache(settings.cache_dir / FILE)
@@ -58,7 +109,7 @@ class ServerBackend:
     def dimension(self) -> int:
         """Length of a vector, as the server gives them."""
         if not self._dimension:
-            self.encode(["gswgraph"], query=False)
+            self.encode([PROBE], query=False)
         return self._dimension
 
     @property
@@ -66,11 +117,18 @@ class ServerBackend:
         """What was requested, in the cache."""
         return Ledger(self._cache)
 
+    def limited(self, budget: Budget | None) -> ServerBackend:
+        """Return the same server for one caller, whose requests must fit a budget."""
+        view = copy(self)
+        view.budget, view._whole = budget, self
+        return view
+
     def encode(self, texts: Sequence[str], *, query: bool) -> NDArray[np.float32]:  # noqa: ARG002
         """Return normalised vectors (n, d) of texts that have their prompt, kept ones where there are any.
 
         Raises:
-            ModelError: the server cannot be used. Vectors that came before are kept.
+            UnembeddableError: The server takes other texts and not these. The vectors of the others are kept.
+            ModelError: The server cannot be used. Vectors that came before are kept.
         """
         keys = {text: self._key(text) for text in texts}
         vectors: dict[str, NDArray[np.float32]] = {}
@@ -79,37 +137,99 @@ class ServerBackend:
                 vectors[text] = self._checked(np.frombuffer(base64.b64decode(cached.content), "<f4"))
         if vectors:
             self.ledger.add(Entry("", STAGE, self.model, cached=len(vectors)))
-        missing = (text for text in keys if text not in vectors)
-        if requests := list(grouped(missing, lambda text: max(len(text) / CHARACTERS, 1 / TEXTS), 1)):
-            for batch in map_unordered(self._embed, requests, min(self._concurrency, len(requests))):
-                vectors.update(batch)
+        missing = [text for text in keys if text not in vectors]
+        reasons: dict[str, str] = {}
+        requests = grouped(missing, self._sizes.share, 1)
+        for batch, refused in map_unordered(self._embed, requests, min(self._concurrency, len(missing))):
+            vectors.update(batch)
+            reasons.update(refused)
+        if reasons:
+            raise UnembeddableError(reasons, where=self._end.host, hint="Shorten it, or leave it out")
         return np.stack([vectors[text] for text in texts])
 
     def request(self, texts: Sequence[str]) -> tuple[list[NDArray[np.float32]], int]:
         """Ask the server once, without the cache: normalised vectors, and the tokens that it counted.
 
         Raises:
-            ModelError: it cannot be reached, refuses, or its replies cannot be used.
+            RefusedTextsError: It refuses these texts, or what it gives for them cannot be used.
+            ModelError: It cannot be reached, or refuses every request.
         """
         import openai
 
-        options: dict[str, Any] = {"dimensions": self._dimensions} if self._dimensions else {}
-        try:
-            reply = self._client.embeddings.create(
-                model=self.model, input=[text or " " for text in texts], **options
-            )
-            return self._read(reply, len(texts))
-        except openai.OpenAIError as error:
-            hint = "Check GSWGRAPH_EMBEDDER and GSWGRAPH_EMBEDDER_DIMENSIONS"
-            raise self._end.refusal(error, HINTS, hint) from None  # some servers repeat the key
-        except (ValueError, TypeError, AttributeError) as error:  # cut, or of another form
-            raise ModelError(
-                f"the embedder's reply cannot be used ({self._end.short(str(error))})",
-                where=self._end.host,
-                hint=URL,
-            ) from error
+        # Halves of many texts are tries enough; what has nothing to do with the texts is tried again below.
+        once = self._client.with_options(max_retries=0) if len(texts) > 1 else self._client
+        for client, tries_left in ((once, len(texts) > 1), (self._client, False)):
+            try:
+                return self._read(self._post(client, texts), len(texts))
+            except openai.APIStatusError as error:
+                refusal = self._end.refusal(error, HINTS, SETTINGS_HINT)
+                status = error.status_code
+                if 400 <= status <= 500 and status not in OF_EVERY_REQUEST:
+                    raise RefusedTextsError(refusal, of_size=status == 413) from None  # some repeat the key
+                if not tries_left:
+                    raise refusal from None
+            except openai.OpenAIError as error:
+                if not tries_left:
+                    raise self._end.refusal(error, HINTS, SETTINGS_HINT) from None
+            except (ValueError, TypeError, AttributeError, LookupError) as error:  # cut, or of another form
+                reason = f"the embedder's reply cannot be used ({self._end.short(str(error))})"
+                raise RefusedTextsError(ModelError(reason, where=self._end.host, hint=URL)) from error
+        raise AssertionError("the second try returns or raises")
 
-    def _embed(self, texts: list[str]) -> dict[str, NDArray[np.float32]]:
+    def _post(self, client: Any, texts: Sequence[str]) -> Any:
+        """Return the JSON of the server's reply. A server that does not know an encoding is asked without."""
+        import openai
+
+        body: dict[str, Any] = {"model": self.model, "input": [text or " " for text in texts]}
+        if self._dimensions:
+            body["dimensions"] = self._dimensions
+        if encoding := ENCODINGS[self._sizes.encoding]:
+            body["encoding_format"] = encoding
+        try:
+            return json.loads(client.post("/embeddings", cast_to=str, body=body))
+        except openai.APIStatusError as error:
+            if not encoding or not re.search("encoding_format|base64", error.response.text):
+                raise
+            # Another thread may have learned the same.
+            self._sizes.encoding = max(self._sizes.encoding, ENCODINGS.index(encoding) + 1)
+            return self._post(client, texts)
+
+    def _embed(
+        self, texts: list[str], first: RefusedTextsError | None = None
+    ) -> tuple[dict[str, NDArray[np.float32]], dict[str, str]]:
+        """Return the vectors of some texts, and why the others have none. What the server refuses is asked
+        for in halves, and what it takes then is the size of later requests.
+
+        Args:
+            texts: Of one request.
+            first: What it said of more of them.
+        """
+        try:
+            return self._keep(texts), {}
+        except RefusedTextsError as error:
+            first = first or error
+            if len(texts) == 1:
+                return {}, {texts[0]: self._reason(texts[0], error, first)}
+            middle = len(texts) // 2
+            vectors, reasons = self._embed(texts[:middle], first)
+            others, other_reasons = self._embed(texts[middle:], first)
+            reasons |= other_reasons
+            if not reasons:
+                self._sizes.learn(error, texts)
+            return vectors | others, reasons
+
+    def _reason(self, text: str, error: RefusedTextsError, first: RefusedTextsError) -> str:
+        """Return why a text has no vector. Raises what the server said first if it takes no other text
+        either."""
+        try:
+            if text == PROBE:
+                raise first.cause
+            self.request([PROBE])
+        except RefusedTextsError:
+            raise first.cause from None
+        return error.cause.message
+
+    def _keep(self, texts: list[str]) -> dict[str, NDArray[np.float32]]:
         """Return the vectors of one request, kept before this returns."""
         estimate, price = tokens_of(texts), price_of(self.model)
         if self.budget and self.budget.unit == "$" and price is None:
@@ -147,12 +267,20 @@ class ServerBackend:
         return dict(zip(texts, vectors, strict=True))
 
     def _read(self, reply: Any, count: int) -> tuple[list[NDArray[np.float32]], int]:
-        vectors = {item.index: np.asarray(item.embedding, np.float32) for item in reply.data}
-        if vectors.keys() != set(range(count)) or any(
-            vector.ndim != 1 or not vector.size for vector in vectors.values()
-        ):
+        """Return vectors and tokens of a reply: as OpenAI writes it, or as the own interfaces of
+        text-embeddings-inference, Ollama and llama.cpp do. Raises ValueError and the like for any other."""
+        rows = reply if isinstance(reply, list) else reply.get("data", reply.get("embeddings"))
+        vectors: dict[Any, NDArray[np.float32]] = {}
+        for position, row in enumerate(rows):
+            of_row = row if isinstance(row, dict) else {"embedding": row}
+            vector = _vector(of_row["embedding"])
+            if vector.ndim != 1 or not vector.size:
+                raise ValueError("a vector is empty, or a table")
+            vectors[of_row.get("index", position)] = vector
+        if len(rows) != count or vectors.keys() != set(range(count)):
             raise ValueError(f"it has not one vector for each of {count} texts")
-        tokens = getattr(reply.usage, "prompt_tokens", 0)
+        usage = reply.get("usage") if isinstance(reply, dict) else None
+        tokens = usage.get("prompt_tokens") if isinstance(usage, dict) else 0
         return [self._checked(vectors[i]) for i in range(count)], tokens if isinstance(tokens, int) else 0
 
     def _checked(self, vector: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -174,6 +302,14 @@ class ServerBackend:
 
     def _key(self, text: str) -> str:
         return content_id("embedding 1", self.model, str(self._dimensions), text)
+
+
+def _vector(value: Any) -> NDArray[np.float32]:
+    """Return a vector that is written as base64, as a list, or as the one row of a table."""
+    if isinstance(value, str):
+        return np.frombuffer(base64.b64decode(value), "<f4")
+    vector = np.asarray(value, np.float32)
+    return vector[0] if vector.ndim == 2 and len(vector) == 1 else vector
 
 
 def tokens_of(texts: Sequence[str]) -> int:
