@@ -505,10 +505,11 @@ class Memory:
     @with_plain_errors
     def dump(self, target: str | Path) -> results.Copied:
         """Write all that the memory holds into a new file, a node or a relationship a line of JSON. Raises
-        InputError where the file exists, or the memory is empty."""
+        InputError where the file exists, or the memory is empty. A load waits until it is done."""
         from gsw_graph.load import moving
 
-        return moving.dump(self._connection, target)
+        with self._locks.write():
+            return moving.dump(self._connection, target)
 
     @with_plain_errors
     def restore(self, source: str | Path, *, progress: Callable[[int], None] | None = None) -> results.Copied:

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import os
 import runpy
 import signal
 import sys
@@ -64,6 +65,8 @@ def main() -> None:
 
             writer._merge = told
             memory.merge()
+        elif mode == "restore":
+            memory.restore(arguments[0], progress=lambda written: os.kill(os.getpid(), signal.SIGKILL) if written > int(arguments[1]) else None)
         else:
             report = memory.load(*arguments)
             assert not report.failures

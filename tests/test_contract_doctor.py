@@ -80,7 +80,7 @@ def test_a_memory_of_a_newer_program_is_refused(corpus: Memory) -> None:
         corpus.cypher("MATCH (m:Memory) SET m.schema = $now", write=True, now=schema.SCHEMA)
 
 
-def test_nodes_of_other_people_are_named_and_left_alone(corpus: Memory) -> None:
+def test_case_27_nodes_of_other_people_are_named_and_left_alone(corpus: Memory) -> None:
     corpus.cypher("CREATE (:Document {title: 'mine'}), (:Entity {name: 'theirs'})", write=True)
     try:
         findings = {finding.check: finding for finding in corpus.doctor(mend=True)}

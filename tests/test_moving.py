@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import threading
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import contract
 import pytest
 import samples
+from crash_place import Place
 from dump import differences, dump
 
 from gsw_graph.config import Settings
@@ -72,6 +75,7 @@ def test_a_copy_is_equal_and_one_that_was_cut_off_is_no_memory(tmp_path: Path, s
             moving.copy(settings[0], settings[1])
     with Memory.open(settings=settings[1]) as cut:
         assert cut.status().nodes == {}
+        assert [finding.mend for finding in cut.doctor() if finding.check == "memory"] == ["gswgraph doctor --mend"]
         with pytest.raises(SchemaError, match="copy that was cut off"):
             cut.load(contract.CORPUS)
     moving.copy(settings[0], settings[2])
@@ -94,3 +98,98 @@ def test_a_dump_takes_no_place_of_another_file(sample: Memory, tmp_path: Path) -
     with pytest.raises(InputError, match="something here already"):
         sample.dump(place)
     assert place.read_text() == "mine"
+
+
+def people(folder: Path, most: int) -> None:
+    folder.mkdir()
+    for number in range(most):
+        text = f"Person{number} Smith met Person{number + 1} Smith in Oldtown on {number % 28 + 1} May 1871. Person{number} Smith built Pier{number % 7}."
+        (folder / f"d{number}.txt").write_text(text)
+
+
+def is_sound(file: Path, folder: Path) -> None:
+    """A dump makes a memory in which nothing is wrong, but that a load may not have ended."""
+    with Memory.open(str(folder)) as restored:
+        restored.restore(file)
+        assert [finding for finding in restored.doctor() if not finding.ok and finding.check != "documents"] == []
+
+
+def test_a_dump_while_another_process_loads_is_restored(place: Callable[[], Place], tmp_path: Path) -> None:
+    """On the embedded engine, which one process has, the other is another thread with a memory of its own."""
+    here = place()
+    people(here.folder, 60)
+    with Memory.open(settings=here.settings) as memory:
+        memory.load(contract.records(tmp_path, "Person0 Smith lived in Oldtown."))
+        dumps: list[Path] = []
+        done = threading.Event()
+
+        def load() -> None:
+            try:
+                if "://" in here.settings.memory:
+                    here.finish()
+                else:
+                    Memory(memory._connection, here.settings).load(str(here.folder))
+            finally:
+                done.set()
+
+        thread = threading.Thread(target=load)
+        thread.start()
+        while not done.is_set() and len(dumps) < 200:
+            dumps.append(tmp_path / f"{len(dumps)}.jsonl")
+            memory.dump(dumps[-1])
+        thread.join()
+        held = memory.status().nodes["Document"]
+    assert held == 61
+    lines = [file.read_text().count('{"label": "Document"') for file in dumps]
+    between = [file for file, count in zip(dumps, lines, strict=True) if 1 < count < held]
+    assert between, "no dump fell into the load"
+    for number, file in enumerate({between[0], between[len(between) // 2], between[-1]}):
+        is_sound(file, tmp_path / f"restored{number}")
+
+
+def test_who_writes_waits_for_a_dump(sample: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Half a document is in no dump: one that begins is of one moment."""
+    other = Memory(sample._connection, sample._settings)
+    real, threads = moving._to_line, []
+
+    def slow(*arguments: Any) -> Any:
+        if not threads:
+            threads.append(threading.Thread(target=lambda: other.load(contract.records(tmp_path, "Zed Ott built Pier9."))))
+            threads[0].start()
+            threads[0].join(1)
+            assert threads[0].is_alive()
+        return real(*arguments)
+
+    monkeypatch.setattr(moving, "_to_line", slow)
+    sample.dump(tmp_path / "held.jsonl")
+    threads[0].join()
+    assert "Zed Ott" not in (tmp_path / "held.jsonl").read_text()
+    assert sample.ask("Who built Pier9?", strategy="bm25").passages[0].text == "Zed Ott built Pier9."
+
+
+def test_a_restore_that_was_killed_is_named_removed_and_done_again(place: Callable[[], Place], tmp_path: Path) -> None:
+    people(tmp_path / "people", 40)
+    with Memory.open(str(tmp_path / "from")) as source:
+        source.load(str(tmp_path / "people"))
+        source.dump(tmp_path / "memory.jsonl")
+        expected = dump(source)
+    here = place()
+
+    def cut() -> None:
+        with here.start("restore", str(tmp_path / "memory.jsonl"), "150") as process:
+            assert process.wait() < 0, process.stderr and process.stderr.read()
+
+    cut()
+    with Memory.open(settings=here.settings) as memory:
+        (found,) = [finding for finding in memory.doctor() if not finding.ok]
+        assert "restore" in found.result
+        assert found.mend == "gswgraph doctor --mend"
+        with pytest.raises(SchemaError, match="cut off"):
+            memory.load(str(tmp_path / "people"))
+        assert [finding for finding in memory.doctor(mend=True) if not finding.ok] == []
+        assert memory.cypher("MATCH (n) RETURN count(n) AS n").rows == [{"n": 0}]
+    cut()
+    with Memory.open(settings=here.settings) as memory:
+        memory.restore(tmp_path / "memory.jsonl")  # over what is left
+        assert [finding for finding in memory.doctor() if not finding.ok] == []
+        assert differences(dump(memory), expected) == []

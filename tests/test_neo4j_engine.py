@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import socket
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
@@ -11,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from engines import free_ports, opened
+from engines import empty, free_ports, opened
 
 from gsw_graph.config import Settings
 from gsw_graph.engine import Connection, connect, neo4j, readonly
@@ -334,3 +337,15 @@ def test_urls_that_cannot_be_used(url: str) -> None:
     with pytest.raises(GswGraphError) as caught:
         connect(Settings(memory=url))
     assert "secret" not in str(caught.value)
+
+
+def test_case_29_two_first_loads_at_the_same_time(server_settings: Settings) -> None:
+    """Two processes make the schema of an empty database: both do, whoever waits for whom."""
+    code = "from gsw_graph.config import Settings; from gsw_graph.engine import connect; from gsw_graph.store import schema; schema.prepare(connect(Settings.from_env()), 'fake', 8)"
+    known = {"NEO4J_URI": server_settings.memory, "NEO4J_PASSWORD": server_settings.password or "", "GSWGRAPH_CACHE": str(server_settings.cache_dir)}
+    environment = {**os.environ, **{name: value for name, value in known.items() if value}}
+    for _ in range(2):
+        empty(server_settings)
+        processes = [subprocess.Popen([sys.executable, "-c", code], env=environment, stderr=subprocess.PIPE, text=True) for _ in range(3)]
+        failures = [process.communicate()[1] for process in processes]
+        assert [process.returncode for process in processes] == [0, 0, 0], failures

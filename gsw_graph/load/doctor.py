@@ -10,8 +10,8 @@ from neo4j.exceptions import DriverError, Neo4jError
 from gsw_graph.config import Settings
 from gsw_graph.cypher import statement
 from gsw_graph.engine import Connection, to_engine_error
-from gsw_graph.errors import GswGraphError
-from gsw_graph.load import corrections
+from gsw_graph.errors import GswGraphError, SchemaError
+from gsw_graph.load import corrections, moving
 from gsw_graph.model.documents import Document, Passage
 from gsw_graph.model.results import Finding
 from gsw_graph.models.chat.chat import Chat
@@ -39,9 +39,11 @@ def examine(connection: Connection, settings: Settings, *, deep: bool = False) -
 
 
 def repair(connection: Connection) -> None:
-    """Make missing indexes, count again, and delete orphaned nodes of ours."""
+    """Make missing indexes, count again, and delete orphaned nodes of ours, and what a cut restore left."""
     state = schema.read_state(connection)
     if state is None:
+        if schema.is_restoring(connection):
+            moving.clear(connection)
         return
     schema.check_schema(state)
     schema.make_constraints(connection)
@@ -88,6 +90,12 @@ def _language_model(_: Connection, settings: Settings) -> Iterator[Finding]:
 def _memory(connection: Connection, settings: Settings) -> Iterator[Finding]:
     state, reader = schema.read_state(connection), Reader(connection)
     if state is None:
+        try:
+            schema.refuse_foreign(connection)
+        except SchemaError as error:
+            mend = "gswgraph doctor --mend" if schema.is_restoring(connection) else error.hint
+            yield Finding("memory", False, error.message, mend)
+            return
         yield Finding("memory", True, "empty: nothing was loaded yet")
         return
     schema.check(state, settings.embedder_label, state.dimension)

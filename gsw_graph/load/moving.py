@@ -12,7 +12,7 @@ import os
 import secrets
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from itertools import groupby
 from operator import itemgetter
@@ -24,12 +24,12 @@ import numpy as np
 
 from gsw_graph.concurrency import prefetch
 from gsw_graph.config import Settings, expanded
-from gsw_graph.cypher import Unlogged, definitions
+from gsw_graph.cypher import Unlogged, definitions, statement
 from gsw_graph.engine import Connection, connect, to_engine_error
 from gsw_graph.errors import EngineError, InputError, SchemaError
 from gsw_graph.model.results import Copied
 from gsw_graph.store import schema
-from gsw_graph.store.nodes import Kind, Label, kinds, labels
+from gsw_graph.store.nodes import Kind, Label, Relationship, kinds, labels
 from gsw_graph.store.writer import parts
 
 if TYPE_CHECKING:
@@ -44,15 +44,15 @@ _NODES, _RELATIONSHIPS = 200, 2000
 def dump(connection: Connection, target: str | Path) -> Copied:
     """Write all that a memory holds into a new file, a node or a relationship a line, whole or not at all.
 
-    Vectors are `{"float32": base64}` in the order of Intel machines, bytes are `{"bytes": base64}`. What
-    another process changes meanwhile may be in it or not.
+    Vectors are `{"float32": base64}` in the order of Intel machines, bytes are `{"bytes": base64}`. Who
+    writes to the memory meanwhile, in another process too, waits until it is done.
 
     Raises:
         InputError: The file exists, or there is nothing to dump.
     """
     start, counts = perf_counter(), _no_counts()
     _check_source(connection)
-    with _new_file(target) as file:
+    with _new_file(target) as file, _held(connection):
         for kind, row in read_all(connection):
             counts[kind.name] += 1
             # In ASCII no letter ends a line for any reader.
@@ -61,7 +61,8 @@ def dump(connection: Connection, target: str | Path) -> Copied:
 
 
 def restore(connection: Connection, source: str | Path, on_written: Report = lambda _: None) -> Copied:
-    """Write the memory of a dump into a new folder or an empty database, with its indexes.
+    """Write the memory of a dump into a new folder or an empty database, with its indexes. What a restore or a copy
+    left there that was cut off is removed first.
 
     Raises:
         InputError: The file cannot be read, or is no dump or a part of one.
@@ -76,8 +77,7 @@ def restore(connection: Connection, source: str | Path, on_written: Report = lam
 def copy(source: Settings, target: Settings, on_written: Report = lambda _: None) -> Copied:
     """Copy the memory of `source` to `target`, each a folder or a url with its own user and database.
 
-    A copy that was cut off leaves no memory: empty the target and copy again. Nobody may write to the source
-    meanwhile.
+    A copy that was cut off leaves no memory: copy again. Who writes to the source waits meanwhile.
 
     Args:
         source: Settings of the memory that is read; `sides` makes both from the environment.
@@ -97,7 +97,7 @@ def copy(source: Settings, target: Settings, on_written: Report = lambda _: None
         raise InputError("the memory cannot be copied onto itself", where=target.memory)
     with closing(connect(source, create=False)) as reading:
         _check_source(reading)
-        with closing(connect(target)) as writing:
+        with closing(connect(target)) as writing, _held(reading):
             counts = _write_all(writing, read_all(reading), on_written)
         return _copied(reading.url, writing.url, counts, start)
 
@@ -119,14 +119,60 @@ def sides(source: str, target: str, env: Mapping[str, str] | None = None) -> tup
 
 def read_all(connection: Connection) -> Iterator[tuple[Kind, Row]]:
     """Yield all nodes, the Memory node first, then all relationships, kind by kind, each with its row: `key`
-    and `properties`, of a relationship the keys of its ends as `key` and `end`."""
+    and `properties`, of a relationship the keys of its ends as `key` and `end`. Each relationship has both its
+    nodes, whoever writes beside it."""
+    found: dict[str, set[str]] = {}
     for kind in kinds():
         name, limit = ("nodes", _NODES) if isinstance(kind, Label) else ("relationships", _RELATIONSHIPS)
         (text,) = definitions(f"move/{name}", connection.dialect.name, **_literals(kind))
         for keys in _keys(connection, kind if isinstance(kind, Label) else kind.begin, limit):
             place = {key: n for n, key in enumerate(keys)}
             rows = _run(connection, text, page=Unlogged(keys))
-            yield from ((kind, row) for row in sorted(rows, key=lambda row: place[row["key"]]))
+            for row in sorted(rows, key=lambda row: place[row["key"]]):
+                if isinstance(kind, Label):
+                    found.setdefault(kind.name, set()).add(row["key"])
+                elif not _has_both(found, kind, row):
+                    continue
+                yield kind, row
+
+
+def _has_both(found: Mapping[str, set[str]], kind: Relationship, row: Row) -> bool:
+    begins, ends = found.get(kind.begin.name, set()), found.get(kind.end.name, set())
+    return row["key"] in begins and row["end"] in ends
+
+
+@contextmanager
+def _held(connection: Connection) -> Iterator[None]:
+    """Have everybody wait who writes to a memory: what is read is of one moment."""
+    from neo4j.exceptions import ClientError
+
+    if connection.writing is not None:  # the one process of the engine
+        with connection.writing:
+            yield
+        return
+    with _translated(connection), connection.session(default_access_mode="WRITE") as session:
+        transaction = session.begin_transaction()  # never committed
+        with suppress(ClientError):  # a user who may only read holds nobody
+            transaction.run(statement("move/hold", connection.dialect.name)).consume()
+        try:
+            yield
+        finally:
+            transaction.close()
+
+
+def clear(connection: Connection) -> None:
+    """Remove what a restore or a copy left that was cut off."""
+    for label in labels().values():
+        (text,) = definitions("move/remove_nodes", connection.dialect.name, **_literals(label))
+        for keys in _keys(connection, label, _NODES):
+            rest = [key for key in keys if label.name != "Memory"]  # the mark goes last
+            _change(connection, text, page=Unlogged(rest))
+    _change(connection, statement("move/end"))
+
+
+def _change(connection: Connection, text: str, **parameters: Any) -> None:
+    with _translated(connection), connection.session() as session:
+        session.execute_write(lambda tx: tx.run(text, parameters).consume())
 
 
 def _check_source(connection: Connection) -> None:
@@ -160,8 +206,11 @@ def _write_all(connection: Connection, rows: Iterable[tuple[Kind, Row]], on_writ
             where=connection.url,
             hint="Use a new folder or an empty database",
         )
+    if schema.is_restoring(connection):
+        clear(connection)
     schema.refuse_foreign(connection)
     schema.make_constraints(connection)
+    _change(connection, statement("move/begin"))
     counts = _no_counts()
     memory: Row = {}
     grouped = groupby(rows, key=itemgetter(0))
@@ -178,8 +227,13 @@ def _write_all(connection: Connection, rows: Iterable[tuple[Kind, Row]], on_writ
     if not memory:
         raise InputError("this is no whole dump of a memory: it has no Memory node", where=connection.url)
     memory["properties"] |= {"indexed": False}
+
+    def complete(tx: ManagedTransaction) -> None:
+        tx.run(statement("move/end")).consume()
+        _write(tx, connection.dialect.name, labels()["Memory"], [memory])
+
     with _translated(connection), connection.session() as session:
-        session.execute_write(_write, connection.dialect.name, labels()["Memory"], [memory])
+        session.execute_write(complete)
     schema.build_search_indexes(connection, memory["properties"]["dimension"])
     return counts
 

@@ -233,8 +233,22 @@ def warm_up(connection: Connection, dimension: int) -> None:
         )
 
 
+def is_restoring(connection: Connection) -> bool:
+    """Return whether a restore or a copy into a database goes on, or was cut off."""
+    records, _, _ = connection.driver.execute_query(
+        statement("move/begun"), database_=connection.database, routing_="r"
+    )
+    return bool(records[0]["begun"])
+
+
 def refuse_foreign(connection: Connection) -> None:
     """Raise SchemaError where a database without a memory has nodes of our labels."""
+    if is_restoring(connection):
+        raise SchemaError(
+            "the database holds a part of a memory, of a restore or of a copy that was cut off",
+            where=connection.url,
+            hint="Restore or copy again, which begins anew, or remove the part: gswgraph doctor --mend",
+        )
     records, _, _ = connection.driver.execute_query(
         statement("read/foreign"), database_=connection.database, routing_="r"
     )
@@ -242,7 +256,7 @@ def refuse_foreign(connection: Connection) -> None:
     if records and read_state(connection) is None:
         raise SchemaError(
             "the database has no memory, but nodes with the label "
-            f"{':'.join(records[0]['labels'])}: another application's, or of a copy that was cut off",
+            f"{':'.join(records[0]['labels'])}: another application's",
             where=connection.url,
             hint="Give gswgraph a database or folder of its own (NEO4J_DATABASE), or empty this one",
         )
