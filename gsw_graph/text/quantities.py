@@ -316,7 +316,7 @@ def _roman(text: str) -> int:
 
 def same_words(text: str) -> str:
     """Return a text for a comparison by words, with numbers and days in one form: "12,500" and "12 500" become
-    "12500", a day its day, month and year in words."""
+    "12500", a day its day, month and year in words, and all in one number, which no other day has."""
     text = _DAY.sub(_plain_day, text)
     return _GROUPED.sub(lambda found: re.sub(r"\D", "", found[0]), text)
 
@@ -332,7 +332,8 @@ def _plain_day(found: re.Match[str]) -> str:
     if len(readings) != 1:
         return found[0]
     year, month, day = readings[0]
-    return f"{day} {_ENGLISH_MONTHS[month - 1]} {year or ''}".strip()
+    name = _ENGLISH_MONTHS[month - 1]
+    return f"{day} {name} {year} {year}{month:02}{day:02}" if year else f"{day} {name}"
 
 
 def other_forms(text: str) -> list[str]:
