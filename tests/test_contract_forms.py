@@ -105,8 +105,8 @@ def test_case_17_texts_without_names_have_their_place(memory: Memory, tmp_path: 
     texts = ("Ada Berg swept the engine shed on Monday.", "Bo Dahl oiled the gate for Ada Berg.", "Cy Lund sold the clock in Orsk.", "the second lamp of the engine shed stands under the bench by the gate.", "Di Holm mended the boat.")
     memory.load(records(tmp_path, *texts))
     question = "Where is the lamp of the engine shed?"
-    first = {strategy: sources(memory.ask(question, strategy=strategy, k=1, keep=False)) for strategy in ("bm25", "linked", "auto")}
-    assert first == dict.fromkeys(first, ["d3"])
+    for strategy in ("bm25", "linked", "auto"):
+        assert sources(memory.ask(question, strategy=strategy, k=1, keep=False)) == ["d3"], strategy
     memory.forget(everything=True)
     memory.load(records(tmp_path, "绿湾的水车由赵小月看守。水车建于一九二〇年。", "赵小月写了一本关于鲸鱼的书。", "王大山在绿湾边开了一家茶馆。", "石门镇以陶器闻名。"))
     for question, source in (("谁看守绿湾的水车？", "d0"), ("鲸鱼的书写了什么？", "d1")):

@@ -133,18 +133,16 @@ def empty_answer(strategy: Strategy[Any], planned: Planned, llm: QuestionModel |
 
 
 def _added(strategy: Strategy[Any], query: Query, context: Context) -> AnswerDraft | None:
-    """Return the answer that a person added to a question, before any other: it wins over an earlier answer and over
-    a language model."""
+    """Return the answer that a person added to a question. It wins over an earlier answer and a language
+    model."""
     if strategy.name != AUTO.name or query.plan is not None or not query.answer:
         return None
     return added_answer(context, query.question)
 
 
-def _search(
-    strategy: Strategy[Any], query: Query, context: Context
-) -> tuple[Retrieved, list[RankedPassage]]:
-    """Search, and return what was found with the passages to return: `query.k` that were not shown before, as long
-    as there are any. The answer comes from the same passages, whatever was shown."""
+def _search(strategy: Strategy[Any], query: Query, context: Context) -> tuple[Retrieved, list[RankedPassage]]:
+    """Search, and return what was found with the passages to return: `query.k` that were not shown before, as
+    long as there are any. The answer comes from the same passages, whatever was shown."""
     shown_ids = set(context.options.shown)
     counts = (strategy.steady or strategy.name == AUTO.name) and asks_for_all(query.question)
     below = BELOW if context.llm is not None and query.answer else 0
@@ -167,7 +165,7 @@ def _search(
 
 
 def _nearest(context: Context, query: Query, found: Sequence[RankedPassage]) -> list[RankedPassage]:
-    """Return passages nearest to a question that were neither found nor shown, with scores below the others."""
+    """Return passages near a question that were neither found nor shown, with scores below the others."""
     known = {*context.options.shown, *(passage.id for passage in found)}
     lowest = min((passage.score for passage in found), default=1.0)
     vector = context.vector(query.question).tolist()

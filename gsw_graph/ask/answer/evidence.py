@@ -193,8 +193,8 @@ _ROLES = 100  # characters of roles and states
 
 def lines(questions: Sequence[str], retrieved: Retrieved) -> list[Item]:
     """Return pairs of the chains, hop by hop and the best chain of each end first; the beginnings of the best
-    passages, whole where the budget allows; sentences of those below them. A question for all of something gets
-    sentences up to BUDGET."""
+    passages, whole where the budget allows; sentences of those below them, up to BUDGET for a question that
+    wants all of something."""
     first, below = retrieved.passages[:READ], [*retrieved.passages[READ:], *retrieved.below]
     pairs = _fitting(_pairs(retrieved, {passage.id for passage in first}), _PAIRS)
     items = [*pairs, *texts(first, BUDGET - _size(pairs))]
