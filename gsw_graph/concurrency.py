@@ -199,16 +199,16 @@ class _Slot(Generic[R]):
 
 
 class Once(Generic[K, R]):
-    """Keeps the last results of a slow function, by key. One thread computes a result; others that want the same
-    wait for it, and others that want another compute theirs beside it."""
+    """Keeps the last results of a slow function, by key. One thread computes a result; others that want it
+    wait. Another result is computed beside it."""
 
     def __init__(self, most: int) -> None:
         self._most, self._lock = most, threading.Lock()
         self._slots: dict[K, _Slot[R]] = {}
 
     def get(self, key: K, compute: Callable[[], R], check: Check = never_cancelled) -> R:
-        """Return the result of a key, computed if it is not there. What `compute` raises is raised, and the next
-        thread computes again.
+        """Return the result of a key, computed if it is not there. After an error the next thread computes
+        again.
 
         Args:
             key: Of the result.

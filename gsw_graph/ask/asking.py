@@ -8,6 +8,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from gsw_graph.ask.answer.chains import DOUBTED_BELOW, from_chains, shown
+from gsw_graph.ask.answer.counting import LOOKED_AT, asks_for_all, left_out
 from gsw_graph.ask.answer.evidence import (
     BELOW,
     chains,
@@ -132,37 +133,39 @@ def empty_answer(strategy: Strategy[Any], planned: Planned, llm: QuestionModel |
 
 
 def _added(strategy: Strategy[Any], query: Query, context: Context) -> AnswerDraft | None:
-    """Return the answer that a person added to a question, before any other: it wins over an earlier answer and over
-    a language model."""
+    """Return the answer that a person added to a question. It wins over an earlier answer and a language
+    model."""
     if strategy.name != AUTO.name or query.plan is not None or not query.answer:
         return None
     return added_answer(context, query.question)
 
 
-def _search(
-    strategy: Strategy[Any], query: Query, context: Context
-) -> tuple[Retrieved, list[RankedPassage]]:
-    """Search, and return what was found with the passages to return: `query.k` that were not shown before, as long
-    as there are any. The answer comes from the same passages, whatever was shown."""
+def _search(strategy: Strategy[Any], query: Query, context: Context) -> tuple[Retrieved, list[RankedPassage]]:
+    """Search, and return what was found with the passages to return: `query.k` that were not shown before, as
+    long as there are any. The answer comes from the same passages, whatever was shown."""
     shown_ids = set(context.options.shown)
+    counts = (strategy.steady or strategy.name == AUTO.name) and asks_for_all(query.question)
     below = BELOW if context.llm is not None and query.answer else 0
-    if not shown_ids:
+    wide = query.k + len(shown_ids)
+    if counts:
+        wide, below = max(wide, LOOKED_AT), below and LOOKED_AT
+    if wide == query.k:
         retrieved = strategy(context, replace(query, below=below))
         return retrieved, retrieved.passages
-    wide = min(query.k + len(shown_ids), MAX_PASSAGES)
-    retrieved = strategy(context, replace(query, k=wide, below=below))
+    retrieved = strategy(context, replace(query, k=min(wide, MAX_PASSAGES)))
     found = retrieved.passages
     new = [passage for passage in found if passage.id not in shown_ids]
-    if len(new) < query.k and "embedder" in context.used:  # the strategy looks no further; vectors do
+    if shown_ids and len(new) < query.k and "embedder" in context.used:  # the strategy looks no further
         new += _nearest(context, query, found)
-    retrieved = replace(
-        retrieved, passages=found[: query.k], below=[*found[query.k :], *retrieved.below][:below]
-    )
-    return retrieved, new[: query.k]
+    if counts and query.answer and not below:
+        returned = {passage.id for passage in new[: query.k]} | shown_ids
+        context.notes += filter(None, [left_out(query.question, found, returned, "shown")])
+    first, rest = found[: query.k], [*found[query.k :], *retrieved.below]
+    return replace(retrieved, passages=first, below=rest[:below]), new[: query.k]
 
 
 def _nearest(context: Context, query: Query, found: Sequence[RankedPassage]) -> list[RankedPassage]:
-    """Return passages nearest to a question that were neither found nor shown, with scores below the others."""
+    """Return passages near a question that were neither found nor shown, with scores below the others."""
     known = {*context.options.shown, *(passage.id for passage in found)}
     lowest = min((passage.score for passage in found), default=1.0)
     vector = context.vector(query.question).tolist()
@@ -195,6 +198,8 @@ def _answer(
         return retrieved.draft, None
     ran = strategies().get(retrieved.ran or "", strategy)  # not every strategy is in the table
     draft = from_chains(query.question, retrieved, context.confidence(ran), answer=query.answer)
+    if draft.answer is not None and not draft.citations:  # its documents were replaced meanwhile
+        draft = replace(draft, answer=None, source="none", abstained=True)
     doubt = draft.confidence is not None and draft.confidence < DOUBTED_BELOW
     if context.options.strict and doubt:
         return replace(draft, answer=None, source="none", abstained=True, citations=[]), None
@@ -203,11 +208,16 @@ def _answer(
     from gsw_graph.ask.answer.reader import from_items
 
     plan = retrieved.beams.plan if retrieved.beams is not None else retrieved.plan
+    items = _shown(query.question, retrieved, context)
+    if asks_for_all(query.question):
+        read = {item.passage.id for item in items}
+        every = [*retrieved.passages, *retrieved.below]
+        context.notes += filter(None, [left_out(query.question, every, read, "read")])
     with context.clock("answer"):
         try:
             return from_items(
                 query.question,
-                _shown(query.question, retrieved, context),
+                items,
                 context.llm,
                 confidence=draft.confidence if retrieved.beams is not None else None,
                 judged=plan is not None and not plan.steps[-1].retrieve,

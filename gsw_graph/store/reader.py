@@ -120,7 +120,7 @@ class Reader:
         if scope is None:
             scope = dict.fromkeys(self.rows("read/scope", **conditions)[0]["ids"], True)
             if len(scopes) >= _SCOPES:
-                scopes.clear()  # another thread may clear them at any moment, so nothing is read from them again
+                scopes.clear()  # another thread may do so at any moment: nothing is read from them again
             scopes[key] = scope
         self.scope = scope
 
@@ -271,7 +271,7 @@ class Reader:
         )
 
     def proposition_vectors(self, ids: Sequence[str]) -> dict[str, NDArray[np.float32]]:
-        """Return vectors of propositions, of length 1, by id; none of a proposition that is gone meanwhile."""
+        """Return vectors of propositions by id, of length 1, without propositions that are gone meanwhile."""
         rows = self.rows("read/proposition_vectors", ids=list(ids))
         vectors = unpack_vectors([row["vector"] for row in rows])
         return {row["id"]: vector for row, vector in zip(rows, vectors, strict=True)}

@@ -1,5 +1,6 @@
-"""Numbers, dates and units of a text under keys that do not depend on how they are written: "12,500" and "12 500",
-"1904-03-03" and "3 March 1904", "twelve" and "12", "km" and "kilometres". So an answer is compared with its source.
+"""Numbers, dates and units of a text under keys that do not depend on how they are written: "12,500" and
+"12 500", "1904-03-03" and "3 March 1904", "twelve" and "12", "km" and "kilometres". So an answer is compared
+with its source.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ class Quantities:
     """What a text says in numbers.
 
     Attributes:
-        parts: Of each number, date and unit the alternatives: a text says the same that has all keys of one of them.
+        parts: Of each number, date and unit the alternatives: a text with all keys of an alternative says the
+            same.
         keys: All keys of the text.
         rest: The text without these.
     """
@@ -36,8 +38,8 @@ class Quantities:
 
 
 _ONES = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
-    "eighteen nineteen"
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
+    "seventeen eighteen nineteen"
 ).split()
 _TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
 _SCALES = {"hundred": 100, "thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
@@ -52,7 +54,7 @@ _FOREIGN = (
     "due tre quattro cinque sei sette otto nove dieci undici dodici",
     "dois três quatro cinco seis sete oito nove dez onze doze",
 )
-_ALSO_ENGLISH = frozenset(("once", "dos", "six", "elf"))
+_ALSO_ENGLISH = frozenset("once dos six elf due sept sei nove".split())
 _ABROAD = {
     word: number
     for words in _FOREIGN
@@ -60,24 +62,30 @@ _ABROAD = {
     if word not in _ALSO_ENGLISH
 }
 _ORDINALS = {
-    **{word: number for number, word in enumerate("first second third fourth fifth sixth seventh eighth ninth tenth".split(), 1)},
-    **{"eleventh": 11, "twelfth": 12, "twentieth": 20, "thirtieth": 30},
-    **{f"{word}th": number for number, word in enumerate(_ONES) if number in (13, 14, 15, 16, 17, 18, 19)},
-    **{
-        f"twenty-{word}": 20 + number
-        for number, word in enumerate("first second third fourth fifth sixth seventh eighth ninth".split(), 1)
-    },
+    word: int(number)
+    for number, word in (
+        entry.split()
+        for entry in (
+            "1 first,2 second,3 third,4 fourth,5 fifth,6 sixth,7 seventh,8 eighth,9 ninth,10 tenth,"
+            "11 eleventh,12 twelfth,13 thirteenth,14 fourteenth,15 fifteenth,16 sixteenth,17 seventeenth,18 eighteenth,"
+            "19 nineteenth,20 twentieth,21 twenty-first,22 twenty-second"
+        ).split(",")
+    )
 }
 # What stands for a scale behind digits.
-_SHORT_SCALES = _SCALES | {
-    **{"k": 10**3, "mn": 10**6, "bn": 10**9, "tsd": 10**3, "tausend": 10**3, "mille": 10**3, "mil": 10**3},
-    **{"mio": 10**6, "millionen": 10**6, "millions": 10**6, "millones": 10**6, "milioni": 10**6, "milhões": 10**6},
-    **{"mrd": 10**9, "milliarden": 10**9, "milliards": 10**9, "miliardi": 10**9, "dozen": 12, "dutzend": 12},
-}
+_SHORT_SCALES = dict(_SCALES)
+for _line in (
+    "1000 k tsd tausend mille mil",
+    "1000000 mn mio millionen millions millones milioni milhões",
+    "1000000000 bn mrd milliarden milliards miliardi",
+    "12 dozen dutzend",
+):
+    _size, *_words = _line.split()
+    _SHORT_SCALES.update(dict.fromkeys(_words, int(_size)))
 _UNITS = {
     word: line.split()[0]
     for line in (
-        "kilometre km kilometres kilometer kilometers kilomètre kilomètres kilómetro kilómetros chilometri quilômetros",
+        "kilometre km kilometres kilometer kilometers kilomètre kilomètres kilómetros chilometri",
         "metre m metres meter meters mètre mètres metro metros metri",
         "centimetre cm centimetres centimeter centimeters zentimeter",
         "millimetre mm millimetres millimeter millimeters",
@@ -136,7 +144,7 @@ _DAY = re.compile(
 _WORD = f"(?:{_one_of(_OF_WORDS)})"
 _SCALE = f"(?:{_one_of(_SCALES)})s?"
 _SPELLED = f"(?:{_WORD}|(?:an?\\s+)?{_SCALE})(?:(?:-|\\s+and\\s+|\\s+)(?:{_WORD}|{_SCALE}))*"
-_SPACE = "[ \u00a0\u202f\u2009]"
+_SPACE = "[ \u00a0\u202f\u2009]"  # within a number
 _UNIT = _one_of(_UNITS)
 _NUMBER = re.compile(
     rf"""(?:(?P<coin>US\$|[$€£¥]|\b(?:USD|EUR|GBP|JPY|CHF)\b)\s?)?
@@ -152,7 +160,9 @@ _NUMBER = re.compile(
     )(?:(?:{_SPACE}|-)?(?P<unit>{_UNIT}|per\s?cent|pour\s?cent|por\s?ciento|per\s?cento)(?![\w]))?(?![^\W\d_])""",
     re.VERBOSE | re.IGNORECASE,
 )
-_ROMAN = re.compile(r"(?<![\w.])(?=[IVXLC]{2,7})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})(?=(?:e|ème|th|º)?(?![\w.]\w|\w))")
+_ROMAN = re.compile(
+    r"(?<![\w.])(?=[IVXLC]{2,7})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})(?=(?:e|ème|th|º)?(?![\w.]\w|\w))"
+)
 _ROMAN_VALUES = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100}
 _COMMA_IS_POINT = frozenset(("de", "fr", "es", "it", "pt", "ru", "el"))
 
@@ -199,7 +209,7 @@ def _blanked(text: str, begin: int, end: int) -> str:
 
 
 def _days(found: re.Match[str]) -> frozenset[Keys]:
-    """Return the alternatives of a day: the day itself, or the day without its year and the year elsewhere."""
+    """Return the alternatives of a day: itself, or the day without a year, and the year elsewhere."""
     alternatives: set[Keys] = set()
     for year, month, day in _readings(found):
         if year:
@@ -221,7 +231,7 @@ def _of_days(found: re.Match[str]) -> set[str]:
 
 
 def _readings(found: re.Match[str]) -> Iterator[tuple[int, int, int]]:
-    """Yield year (0 without one), month and day of a date; two where the day and the month may change places."""
+    """Yield year (0 without one), month and day of a date; twice if day and month may change places."""
     groups = found.groupdict()
     year = int(groups["year"] or groups["year2"] or groups["year3"] or groups["year4"] or 0)
     if groups["sign"]:
@@ -261,8 +271,8 @@ def _values(found: re.Match[str], text: str) -> set[str]:
 
 
 def _read_digits(digits: str, text: str) -> list[Decimal]:
-    """Return what digits with points, commas and gaps may mean. "12.500" is twelve thousand five hundred in one
-    country and twelve and a half in another; "12,500" is the latter only in a language that writes "12,5"."""
+    """Return what digits with points, commas and gaps may mean. "12.500" is 12500 in one country and twelve
+    and a half in another; "12,500" is twelve and a half only in a language that writes "12,5"."""
     plain = re.sub(rf"{_SPACE}|['’]", "", digits)
     marks = re.findall("[.,]", plain)
     if not marks:
@@ -315,14 +325,17 @@ def _roman(text: str) -> int:
 
 
 def same_words(text: str) -> str:
-    """Return a text for a comparison by words, with numbers and days in one form: "12,500" and "12 500" become
-    "12500", a day its day, month and year in words."""
+    """Return a text for a comparison by words, with numbers and days in one form: "12,500" and "12 500"
+    become "12500", a day its day, month and year in words, and all in one number, which no other day has."""
     text = _DAY.sub(_plain_day, text)
     return _GROUPED.sub(lambda found: re.sub(r"\D", "", found[0]), text)
 
 
 _GROUPED = re.compile(
-    rf"(?<![\w.,])\d{{1,3}}(?:(?:,\d{{3}})+|(?:\.\d{{3}})+|(?:['’]\d{{3}})+|(?:{_SPACE}\d{{3}})+)(?![\w]|[.,]\d|{_SPACE}\d)"
+    rf"""(?<![\w.,])\d{{1,3}}
+    (?:(?:,\d{{3}})+|(?:\.\d{{3}})+|(?:['’]\d{{3}})+|(?:{_SPACE}\d{{3}})+)
+    (?![\w]|[.,]\d|{_SPACE}\d)""",
+    re.VERBOSE,
 )
 _ENGLISH_MONTHS = list(_MONTHS)[:12]
 
@@ -332,20 +345,25 @@ def _plain_day(found: re.Match[str]) -> str:
     if len(readings) != 1:
         return found[0]
     year, month, day = readings[0]
-    return f"{day} {_ENGLISH_MONTHS[month - 1]} {year or ''}".strip()
+    name = _ENGLISH_MONTHS[month - 1]
+    return f"{day} {name} {year} {year}{month:02}{day:02}" if year else f"{day} {name}"
 
 
 def other_forms(text: str) -> list[str]:
     """Return the words under which a full-text index finds the numbers and days of a text that are written
     otherwise: of "12500" also "12,500" and "12.500", of "1904-03-03" the words of "3 March 1904"."""
     forms: dict[str, None] = {}
-    for found in re.finditer(r"(?<![\w.,-])\d{4,15}(?![\w-]|[.,]\d)", _GROUPED.sub(lambda m: re.sub(r"\D", "", m[0]), text)):
-        grouped = f"{int(found[0]):,}"
-        if len(found[0]) > 4 or not 1000 <= int(found[0]) < 2100:  # a year is written in one way
-            forms |= dict.fromkeys((found[0], grouped, grouped.replace(",", ".")))
+    for found in _PLAIN.finditer(same_words(text)):
+        number = int(found[0])
+        if not _YEARS[0] <= number < _YEARS[1]:  # a year is written in one way
+            forms |= dict.fromkeys((found[0], f"{number:,}", f"{number:,}".replace(",", ".")))
     for found in _DAY.finditer(text):
         for year, month, day in _readings(found):
             written = (str(day), _ENGLISH_MONTHS[month - 1], str(year or ""), f"{month:02}", f"{day:02}")
             forms |= dict.fromkeys(filter(None, written))
     there = set(re.findall(r"[\w.,]+", text.lower()))
     return [form for form in forms if form not in there]
+
+
+_PLAIN = re.compile(r"(?<![\w.,-])\d{4,7}(?![\w-]|[.,]\d)")
+_YEARS = (1000, 2100)

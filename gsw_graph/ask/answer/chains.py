@@ -59,15 +59,12 @@ def from_chains(
         return AnswerDraft(abstained=not retrieved.passages, confidence=retrieved.confidence)
     beams, best = retrieved.beams, retrieved.beams.best()
     complete = len(best) == (len(beams.plan.sinks) if beams.planned else 1)
-    hops = [hop for chain in best for hop in chain.hops]
-    # The document of the last pair may be replaced meanwhile: an answer without its citation proves nothing.
-    complete = complete and all(chain.hops[-1].pair.passage in retrieved.cited for chain in best)
     confidences = [confidence([hop.score for hop in chain.hops], chain.score, scale) for chain in best]
     least = min(confidences) if complete else 0.0
     if complete and not beams.planned:
         least *= coverage(question, best[0]) ** 2
     abstained = least < REFUSED_BELOW
-    hops = [hop for hop in hops if hop.pair.passage in retrieved.cited]
+    hops = [hop for chain in best for hop in chain.hops if hop.pair.passage in retrieved.cited]
     citations = [] if abstained else list(dict.fromkeys(_cited(hop, retrieved) for hop in hops))
     if not answer or abstained or not beams.plan.steps[-1].retrieve:
         return AnswerDraft(None, "none", abstained, least, citations)

@@ -1,5 +1,5 @@
-"""Questions that want everything: how many there are, or all of them. A search returns the first `k`, so these
-questions read more passages, and the answer says what was left out."""
+"""Questions that want everything: how many there are, or all of them. A search returns the first `k`, so such
+a question reads more passages, and the answer says what was left out."""
 
 from __future__ import annotations
 
@@ -18,11 +18,21 @@ _FITS = 0.8  # share of what the best sentence has of the question, from which a
 _LEAST = 0.3  # of the question, which the best sentence has at least
 _FOR_ALL = re.compile(
     r"""^\W*(?:
-      (?:.{,40}\W)?how\s+many\b | (?:.{,40}\W)?what\s+number\s+of\b | (?:what\s+is\s+the\s+)?(?:total\s+)?number\s+of\b
-    | (?:please\s+)?(?:list|enumerate|count|name|give|show|find)\s+(?:me\s+)?(?:all|every|each)\b | (?:please\s+)?(?:list|enumerate|count)\b
-    | (?:what|which|who)\s+(?:are|were)\s+all\b | which\s+(?:\w+\s+){,3}all\b
-    | wie\s*viele\b | (?:nenne|liste|zähle)\b.{,20}\balle | combien\s+d | (?:liste|énumère|nomme)[rz]?\b.{,20}\bt(?:ous|outes)\b
-    | cu[aá]nt[oa]s\b | (?:lista|enumera|nombra)\b.{,20}\btod[oa]s\b | quant[ie]\b | elenca\b.{,20}\btutt[ie]\b | quant[oa]s\b
+      (?:.{,40}\W)?how\s+many\b
+    | (?:.{,40}\W)?what\s+number\s+of\b
+    | (?:what\s+is\s+the\s+)?(?:total\s+)?number\s+of\b
+    | (?:please\s+)?(?:list|enumerate|count|name|give|show|find)\s+(?:me\s+)?(?:all|every|each)\b
+    | (?:please\s+)?(?:list|enumerate|count)\b
+    | (?:what|which|who)\s+(?:are|were)\s+all\b
+    | wie\s*viele\b
+    | (?:nenne|liste|zähle)\b.{,20}\balle
+    | combien\s+d
+    | (?:liste|énumère|nomme)[rz]?\b.{,20}\bt(?:ous|outes)\b
+    | cu[aá]nt[oa]s\b
+    | (?:lista|enumera|nombra)\b.{,20}\btod[oa]s\b
+    | quant[ie]\b
+    | elenca\b.{,20}\btutt[ie]\b
+    | quant[oa]s\b
     )""",
     re.VERBOSE | re.IGNORECASE,
 )
@@ -50,7 +60,9 @@ def fitting(question: str, passages: Sequence[RankedPassage]) -> list[RankedPass
     return [passage for passage, share in zip(passages, best, strict=True) if share >= least]
 
 
-def left_out(question: str, looked_at: Sequence[RankedPassage], used: Collection[str], verb: str) -> str | None:
+def left_out(
+    question: str, looked_at: Sequence[RankedPassage], used: Collection[str], verb: str
+) -> str | None:
     """Say how many of the passages that fit were used, where not all of them were.
 
     Args:
@@ -64,7 +76,8 @@ def left_out(question: str, looked_at: Sequence[RankedPassage], used: Collection
     if number >= len(fits):
         return None
     least = "at least " if len(fits) >= LOOKED_AT else ""
-    return f"{number} of {least}{len(fits)} passages that fit the question were {verb}; more are shown by a larger k"
+    more = "; a larger k shows more" if verb == "shown" else ""
+    return f"{number} of {least}{len(fits)} passages that fit the question were {verb}{more}"
 
 
 def _stems(text: str) -> frozenset[str]:

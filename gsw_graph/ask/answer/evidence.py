@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from itertools import accumulate, groupby
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
+from gsw_graph.ask.answer.counting import asks_for_all
 from gsw_graph.models.chat.request import estimate
 from gsw_graph.models.prompts import break_control_tokens, fence
 from gsw_graph.store.facts import of_passages
@@ -192,11 +193,13 @@ _ROLES = 100  # characters of roles and states
 
 def lines(questions: Sequence[str], retrieved: Retrieved) -> list[Item]:
     """Return pairs of the chains, hop by hop and the best chain of each end first; the beginnings of the best
-    passages, whole where the budget allows; sentences of those below them."""
+    passages, whole where the budget allows; sentences of those below them, up to BUDGET for a question that
+    wants all of something."""
     first, below = retrieved.passages[:READ], [*retrieved.passages[READ:], *retrieved.below]
     pairs = _fitting(_pairs(retrieved, {passage.id for passage in first}), _PAIRS)
     items = [*pairs, *texts(first, BUDGET - _size(pairs))]
-    return [*items, *_sentences(below, questions, ENOUGH - _size(items))]
+    enough = BUDGET if asks_for_all(questions[0]) else ENOUGH
+    return [*items, *_sentences(below, questions, enough - _size(items))]
 
 
 def chains(questions: Sequence[str], retrieved: Retrieved) -> list[Item]:  # noqa: ARG001 - as of every form

@@ -23,15 +23,15 @@ _PRONOUNS = frozenset("he she they it his her their its him them who whose".spli
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """What an answer says: its words, and its numbers, days and units, which a text may write in another form."""
+    """What an answer says: its words, and its numbers, days and units, which a text may write otherwise."""
 
     words: frozenset[str]
     quantities: Quantities
 
     @classmethod
     def of(cls, text: str) -> Said:
-        """Return what a text says. Where it has neither words of content nor numbers, its other words count, and
-        where it has no words at all, its signs."""
+        """Return what a text says. If it has neither words of content nor numbers, its other words count, and
+        if it has no words at all, its signs."""
         numbers = quantities(text)
         words = words_of(numbers.rest)
         if not (words or numbers.parts):
@@ -71,10 +71,10 @@ def _is_in(word: str, words: Collection[str], text: str) -> bool:
 
 
 def quote(text: str, question: str, answer: str, title: str = "") -> str:
-    """Return the sentence of a text that proves an answer: it has the answer, and most of what the question asks.
+    """Return the sentence of a text that proves an answer: it has the answer and most words of the question.
 
-    Every sentence is about the title, so the words of the title stand in all of them: "she designed the theatre"
-    proves who did in the passage about her. A pronoun stands for an answer that is named before.
+    Every sentence is about the title, so it has the words of the title too: in the passage about an
+    architect, "she designed the theatre" proves who did. A pronoun stands for an answer that is named before.
     """
     pieces = [sentence for part in written_sentences(text) if (sentence := part.strip())]
     sentences = [piece for piece in pieces if not _is_heading(piece, title)] or pieces
@@ -82,7 +82,9 @@ def quote(text: str, question: str, answer: str, title: str = "") -> str:
         return text
     said, code = Said.of(answer), detect(question).code
     wanted = _stems(question, code) - _stems(title, code) - _stems(answer, code)
-    alternatives = {word: _alternatives(word, code) for word in content_words(question) if stem(word, code) in wanted}
+    alternatives = {
+        word: _alternatives(word, code) for word in content_words(question) if stem(word, code) in wanted
+    }
     sentence_stems = [_stems(sentence, code) for sentence in sentences]
     has = [{word for word, forms in alternatives.items() if forms & stems} for stems in sentence_stems]
     weights = idf(alternatives, has)

@@ -250,8 +250,8 @@ def rank_passages(
         facts: Its nearest propositions.
         k: Passages wanted.
         recipe: Constants.
-        vectors_of: Gives vectors of propositions by id, of length 1. A proposition without a vector, since its
-            document was replaced meanwhile, takes no part in the search.
+        vectors_of: Gives vectors of propositions by id, of length 1. A proposition without a vector takes no
+            part in the search: its document was replaced meanwhile.
         encode: Gives vectors of paths, each the ids of its propositions, for a recipe that has `exact` ones.
     """
     size = len(graph.passages)

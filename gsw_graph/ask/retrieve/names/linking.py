@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from gsw_graph.text.languages import detect, inflections
 from gsw_graph.text.names import CONNECTORS, FUNCTION_WORDS, LETTERS, normalise
-from gsw_graph.text.quantities import other_forms
+from gsw_graph.text.quantities import other_forms, same_words
 from gsw_graph.text.scripts import is_part, split
 from gsw_graph.text.words import foreign_stems, normalise_characters, paired
 
@@ -83,7 +83,8 @@ def lucene_words(question: str) -> str:
     """Return a question as words that Lucene takes for words alone: no operator, no syntax, no more than it
     accepts. In another language than English its stems too, which passages are found by: what is written
     otherwise then counts less. Numbers and days come in other forms, too, as a text may write them."""
-    found = re.findall(LETTERS, paired(normalise_characters(question)).lower())
+    found = re.findall(LETTERS, paired(normalise_characters(same_words(question))).lower())
     if stems := dict.fromkeys(foreign_stems(question, detect(question).code)):
         found = [*stems, *(f"{word}^{_WRITTEN}" for word in dict.fromkeys(found) if word not in stems)]
-    return " ".join([*found[:_WORDS], *other_forms(question)[:_WORDS]])
+    forms = [form for form in other_forms(question) if form not in found]
+    return " ".join([*found[:_WORDS], *forms[:_WORDS]])

@@ -99,7 +99,7 @@ def added_answer(context: Context, question: str) -> AnswerDraft | None:
 
 
 def question_key(question: str) -> str:
-    """Return a question as it is compared with another: without case, the marks at its end, and further spaces."""
+    """Return a question as it is compared with another: without case, end marks and further spaces."""
     text = " ".join(normalise_text(question).split())
     return unicodedata.normalize("NFKC", text).casefold().strip(_MARKS)
 
