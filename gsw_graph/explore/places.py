@@ -1,8 +1,8 @@
-"""Find the place of a passage that answers: the sentences, items of lists and rows of tables with most words of
-the question.
+"""Find the place of a passage that answers: the sentences, items of lists and rows of tables with most words
+of the question.
 
-A word counts more if it is rare among the passages of the answer. Headings, and the head of a table, count for what stands below them.
-Code, and the line that front matter has become, are no places.
+A word counts more if it is rare among the passages of the answer. Headings, and the head of a table, count for
+what stands below them. Code, and the line that front matter has become, are no places.
 """
 
 from __future__ import annotations

@@ -309,8 +309,8 @@ async def draw(context: Context, body: DrawBody) -> Response:
 
 @router.get("/about", summary="What this server is", tags=["read"])
 async def about(context: Context) -> Response:
-    """Its version, the memory, the strategies by name and what each needs, the language model that is set, and
-    what it takes."""
+    """Its version, the memory, the strategies by name and what each needs, the language model that is set,
+    and what it takes."""
     from gsw_graph.ask.retrieve.strategies import strategies
     from gsw_graph.extract import EXTRACTORS
 

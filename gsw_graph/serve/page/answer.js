@@ -64,7 +64,7 @@ function passages(answer, places) {
     const sentences = places[passage.id] || [];
     const { heading, part, all } = excerpt(passage.text, passage.title, sentences);
     return html`<li class="passage" id=${`passage-${passage.id}`} tabindex="-1">
-      <h3>${steps(passage, heading).join(" › ")}${cited.has(passage.id) ? html` <span class="tag">cited</span>` : nothing}</h3>
+      <h3>${steps(passage, heading).join(" › ").replaceAll("`", "")}${cited.has(passage.id) ? html` <span class="tag">cited</span>` : nothing}</h3>
       <div class="excerpt">${part}</div>
       ${all ? nothing : html`<details class="all"><summary>Whole passage</summary>${whole(passage.text, passage.title, sentences)}</details>`}
       <p class="dim small">${sourceLink(passage.document, passage.source)}</p></li>`;

@@ -195,7 +195,7 @@ export function excerpt(text, title, sentences) {
   const { blocks, shown } = prepared(text, title), spans = spansOf(text, sentences);
   const body = blocks.filter((block) => block.kind !== "front");
   const found = body.filter((block) => block.kind !== "heading" && touches(block, spans));
-  const first = found[0] || body.find((block) => block.kind !== "heading") || body[0];
+  const first = found[0] || body.find((block) => block.kind !== "heading" && !/^\{/.test(block.about || "")) || body[0];
   const above = (block) => body.slice(0, body.indexOf(block)).findLast((other) => other.kind === "heading");
   const heading = found.length ? above(first) : undefined;
   const named = heading ? text.slice(heading.start, heading.end).replace(/^#{1,6} /, "") : "";
