@@ -126,7 +126,9 @@ def test_a_picture_without_a_chain_hides_no_arrow_and_cuts_no_box_off(page: Page
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     below = page.locator("#picture").bounding_box()
     legend = page.locator("#legend").bounding_box()
-    assert below is not None and legend is not None and legend["y"] >= below["y"] + below["height"]
+    assert below is not None
+    assert legend is not None
+    assert legend["y"] >= below["y"] + below["height"]
 
 
 def test_no_arrow_of_a_chain_or_of_propositions_is_behind_a_box(page: Page, bridges: Memory, tmp_path: Path) -> None:

@@ -98,6 +98,12 @@ def test_loads_and_answers_come_as_events(server: Served) -> None:
     assert server.client.get("/api/documents/upload:trip/day%20one.md").json()["document"]["title"] == "Quellam"
     told = events(server.client.post("/api/ask", json={"question": "Who lit the Quellam Lamp?"}, headers=head).text)
     assert ("stage", '{"stage": "embed", "text": null}') in told
+    assert [name for name, _ in told][-2:] == ["places", "answer"]
+    found = {passage["id"]: passage["text"] for passage in json.loads(told[-1][1])["passages"]}
+    sentences = json.loads(told[-2][1])
+    assert sentences.keys() == found.keys()
+    assert all(sentence in found[id_] for id_ in found for sentence in sentences[id_])
+    assert any(sentences.values())
     assert told[-1][0] == "answer"
     assert json.loads(told[-1][1])["passages"][0]["source"] == "upload:trip/day one.md"
     told = events(server.client.post("/api/ask", json={"question": " "}, headers=head).text)

@@ -22,6 +22,55 @@ expect.set_options(timeout=30_000)  # a machine that runs other tests beside
 HOSTILE = "<img src=x onerror=document.title='taken'> & \"quotes\" ${0}"
 
 
+LONG_LINE = f"crewctl leave ask --reason {'much_' * 90}"
+LEAVE = f"""---
+owner: crew of the ferry
+tags: [leave, ferry]
+---
+
+# Leave
+
+Everybody on the ferry has 25 days of leave. `{HOSTILE}`
+
+## Kinds of leave
+
+| Kind | Days |
+|---|---:|
+| Parental | 90 |
+| Study | 12 |
+
+## How to ask for leave
+
+1. Write to the harbour master, `crewctl` does it.
+2. Ring the bell:
+   - twice by day,
+   - once by night.
+
+```sh
+{LONG_LINE}
+```
+
+## Where the ferry lies
+
+{"The ferry lies at the long pier in winter and is painted there. " * 12}
+"""
+
+
+def handbook(folder: Path) -> str:
+    """Files of a handbook, in folders that are deep."""
+    for name, text in {"crew/leave.md": LEAVE, "crew/pier.md": "# Pier\n\nThe long pier is closed on Mondays.\n", "boats/bell.md": "# Bell\n\nThe bell was cast in Osk.\n"}.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8")
+    return str(folder)
+
+
+def asked(page: Page, question: str) -> None:
+    """Ask by keyboard alone."""
+    page.locator("#question").fill(question)
+    page.keyboard.press("Enter")
+    expect(page.locator("article.result .passage").first).to_be_visible()
+
+
 @pytest.fixture(scope="module")
 def address(engine_settings: Settings, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A served memory of `samples`."""
@@ -36,6 +85,8 @@ def address(engine_settings: Settings, tmp_path_factory: pytest.TempPathFactory)
     run = [sys.executable, RUNNER, "--memory", memory]
     many = samples.jsonl(folder / "many.jsonl", [{"title": f"Filler {number:03}", "text": f"Filler {number:03} is empty."} for number in range(120)])
     subprocess.run([*run, "load", *samples.write(folder), many], env=environment, check=True, capture_output=True, timeout=300)
+    other = [sys.executable, RUNNER, "--memory", f"{memory}?memory=handbook"]
+    subprocess.run([*other, "load", handbook(folder / "handbook")], env=environment, check=True, capture_output=True, timeout=300)
     server = subprocess.Popen([*run, "serve", "--port", "0"], env=environment, stdout=subprocess.PIPE, text=True)
     try:
         assert server.stdout is not None
@@ -84,11 +135,113 @@ def test_a_question_is_asked_with_a_plan_and_its_passages_are_read(page: Page) -
     expect(picture.locator("#title")).to_have_text(samples.QUESTION)
     expect(picture.locator("canvas").first).to_be_visible()
     page.locator(".citations a").last.click()
-    expect(page.locator("details.passage[open] mark").last).to_be_in_viewport()
+    expect(page.locator(".passage:focus mark").last).to_be_in_viewport()
     shoot(page, "page-answer")
     page.set_viewport_size({"width": 380, "height": 800})
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), "a narrow screen must not scroll sideways"
     shoot(page, "page-narrow")
+
+
+def test_a_memory_is_chosen_and_named_in_the_address(page: Page, address: str) -> None:
+    chooser = page.get_by_label("Memory")
+    expect(chooser).to_have_value("")
+    expect(chooser.locator("option")).to_have_text(["default", "handbook"])
+    chooser.select_option("handbook")
+    page.wait_for_url(f"{address}/?memory=handbook*")
+    expect(page.get_by_label("Memory")).to_have_value("handbook")
+    expect(page.locator("header")).to_contain_text("3 documents")
+    expect(page).to_have_title("Ask - handbook - gswgraph")
+    asked(page, "Where was the bell cast?")
+    expect(page.locator(".passage mark").first).to_have_text("The bell was cast in Osk.")
+    page.get_by_role("navigation").get_by_role("link", name="Documents").click()
+    expect(page.locator("main .rows a")).to_have_count(3)
+    page.reload()
+    expect(page.get_by_label("Memory")).to_have_value("handbook")
+    page.get_by_label("Memory").select_option("")
+    page.wait_for_url(lambda url: "memory=" not in url)
+    expect(page.locator("header")).not_to_contain_text(" 3 documents")
+
+
+def test_a_memory_that_does_not_exist_is_an_error_and_another_can_be_chosen(page: Page, address: str) -> None:
+    page.goto(f"{address}/?memory=handbok")
+    alert = page.get_by_role("alert")
+    expect(alert).to_contain_text('there is no memory "handbok"')
+    expect(alert).to_contain_text("default, handbook")
+    expect(page.locator("#question")).to_have_count(0)
+    page.get_by_label("Memory").select_option("handbook")
+    expect(page.locator("#question")).to_be_visible()
+
+
+def test_strategies_that_fit_are_offered_and_the_others_behind_more(page: Page, address: str) -> None:
+    def offered() -> list[str]:
+        return page.get_by_label("Strategy").locator("option").all_inner_texts()
+
+    expect(page.locator("header")).to_contain_text("passages")
+    assert offered() == ["auto", "linked", "dense", "bm25", "more …"]
+    page.get_by_label("Strategy").select_option("more …")
+    expect(page.get_by_label("Strategy")).to_have_value("auto")
+    assert {"ricr", "proprag"} < set(offered())
+    assert not {"select", "ircot", "grasp", "none", "more …"} & set(offered()), "they need a language model"
+    page.goto(f"{address}/?memory=handbook")
+    expect(page.locator("header")).to_contain_text("3 documents")
+    page.get_by_label("Strategy").select_option("more …")
+    assert not {"ricr", "proprag"} & set(offered()), "this memory has neither pairs nor propositions"
+
+
+def test_a_passage_shows_title_section_and_the_place_that_answers(page: Page, address: str) -> None:
+    page.goto(f"{address}/?memory=handbook")
+    asked(page, "How long is parental leave?")
+    first = page.locator(".passage").filter(has_text="Parental")
+    expect(first.locator("h3")).to_have_text("Leave › Kinds of leave")
+    expect(first.locator(".excerpt tr", has_text="Parental").locator("mark")).to_have_text(["Parental", "90"])
+    expect(first.locator(".excerpt th")).to_have_text(["Kind", "Days"])
+    source = first.locator("a", has_text="leave.md")
+    expect(source).to_have_text("crew/leave.md")
+    assert re.fullmatch(r"/.*/handbook/crew/leave\.md", source.get_attribute("title") or "")
+    expect(page.locator("iframe")).to_be_visible()
+    order = page.locator("article.result").evaluate("one => one.querySelector('.passage').compareDocumentPosition(one.querySelector('iframe'))")
+    assert order & 4, "passages come before the picture"
+    shoot(page, "page-places")
+
+
+def test_text_of_a_passage_is_laid_out_and_stays_text(page: Page, address: str) -> None:
+    page.goto(f"{address}/?memory=handbook")
+    page.set_viewport_size({"width": 400, "height": 800})
+    asked(page, "How long is parental leave?")
+    passage = page.locator(".passage").filter(has_text="Parental")
+    passage.get_by_text("Whole passage").click()
+    expect(passage.locator(".excerpt")).to_be_hidden()
+    whole = passage.locator(".all")
+    expect(whole.locator("h4")).to_have_text(["Kinds of leave", "How to ask for leave"])
+    expect(whole.locator("li")).to_have_count(4)
+    expect(whole.locator("li code")).to_have_text("crewctl")
+    code = whole.locator("pre")
+    assert code.inner_text().strip() == LONG_LINE
+    assert code.evaluate("one => one.scrollWidth > one.clientWidth && getComputedStyle(one).overflowX === 'auto'")
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), "a long line scrolls within its box"
+    assert "monospace" in code.locator("code").evaluate("one => getComputedStyle(one).fontFamily")
+    expect(whole.locator(".text").first).to_contain_text("<img src=x onerror")
+    assert page.locator("main img").count() == 0
+    expect(whole.get_by_text("owner: crew of the ferry")).to_be_hidden()
+    whole.get_by_text("About this document").click()
+    expect(whole.get_by_text("owner: crew of the ferry")).to_be_visible()
+    shoot(page, "page-whole-narrow")
+
+
+def test_blocks_of_a_text(page: Page) -> None:
+    def kinds(text: str) -> list[str]:
+        return page.evaluate("async (text) => (await import('/static/layout.js')).blocksOf(text).map((block) => `${block.kind} ${block.lines.length}`)", text)
+
+    assert kinds("A title\n\nA text that ends.\n\nNo heading, as nothing follows") == ["heading 1", "paragraph 1", "paragraph 1"]
+    assert kinds("A line:\n- one\n  goes on\n\n- two\n\nA text.") == ["paragraph 1", "list 4", "paragraph 1"]
+    assert kinds("~~~py\n| no table |\n\n- no list\n```\n~~~\nA text.") == ["code 4", "paragraph 1"]
+    assert kinds("```\nnever closed\n\n- no list") == ["code 3"]
+    assert kinds("1. one\n\n   ```sh\n   run\n   ```\n2. two") == ["list 1", "code 1", "list 1"]
+    assert kinds("| a | b |\n|---|---|\n| 1 | 2 |\n> said\n> so") == ["table 3", "quote 2"]
+    assert kinds("A text.\n\n    code\n\n    more\n\nA text.") == ["paragraph 1", "code 3", "paragraph 1"]
+    assert kinds("Name      Port\nweb       443") == ["code 2"]
+    assert kinds("owner: a; tags: b\n\nA text: of two; parts: two") == ["front 1", "paragraph 1"]
+    assert kinds("") == []
 
 
 def test_files_are_loaded_by_dragging_and_forgotten_and_their_text_stays_text(page: Page) -> None:

@@ -6,6 +6,7 @@ import textwrap
 from html import escape
 from typing import TYPE_CHECKING
 
+from gsw_graph.explore.places import places
 from gsw_graph.text.safe_text import clean, cut, one_line, short_source, to_json
 
 if TYPE_CHECKING:
@@ -34,6 +35,41 @@ def plain(answer: Answer) -> str:
         text = cut(one_line(passage.text.removeprefix(f"{passage.title}\n")), EXCERPT)
         lines += [f"{rank}. {_origin(passage)}", *_wrapped("   ", text)]
     return "\n".join(lines)
+
+
+def html_answer(answer: Answer) -> str:
+    """Write an answer for a notebook: as `plain`, and of each passage the sentences that answer, marked, and
+    its text below a click."""
+    lines = [f"<p><strong>{_html(answer_line(answer))}</strong></p>"]
+    if answer.note:
+        lines.append(f"<p>Note: {_html(one_line(answer.note))}</p>")
+    lines += [
+        f"<p>[{number}] <q>{_html(one_line(citation.text))}</q> {_html(_origin(citation))}</p>"
+        for number, citation in enumerate(answer.citations, 1)
+    ]
+    lines += [f"<p>{_html(line)}</p>" for line in conflict_lines(answer)]
+    found = places(answer)
+    passages = "".join(_html_passage(passage, found[passage.id]) for passage in answer.passages)
+    return "".join([*lines, f"<ol>{passages}</ol>" if passages else ""])
+
+
+def _html_passage(passage: RankedPassage, sentences: list[str]) -> str:
+    headings = [part for part in (passage.section or "").split(" > ") if part and part != passage.title]
+    head = " › ".join(filter(None, [one_line(passage.title), *headings]))
+    source = f'<span title="{_html(passage.source)}">{_html(short_source(passage.source))}</span>'
+    marks = " … ".join(f"<mark>{_html(sentence)}</mark>" for sentence in sentences)
+    text = passage.text.removeprefix(f"{passage.title}\n")
+    whole, end = "", 0
+    for sentence in sentences:
+        start = text.find(sentence, end)
+        if start >= 0:
+            whole += f"{_html(text[end:start])}<mark>{_html(sentence)}</mark>"
+            end = start + len(sentence)
+    whole += _html(text[end:])
+    return (
+        f"<li><strong>{_html(head)}</strong> {source}<br>{marks}<details><summary>Passage</summary>"
+        f'<pre style="white-space: pre-wrap">{whole}</pre></details></li>'
+    )
 
 
 def html_table(table: Table) -> str:

@@ -18,6 +18,7 @@ from gsw_graph.ask.strategy import Strategy
 from gsw_graph.concurrency import Cancel
 from gsw_graph.engine import split_address
 from gsw_graph.errors import InputError
+from gsw_graph.explore.places import places
 from gsw_graph.load.options import LoadOptions
 from gsw_graph.model.results import Answer, AskedQuestion, Progress
 from gsw_graph.serve.context import (
@@ -194,7 +195,8 @@ async def ask(context: Context, body: AskBody) -> Response:
     """The answer, as `gswgraph ask --json` prints it.
 
     As events: `stage` (what is being done: `stage`, and `text` or null), `text` (a piece of the language
-    model's answer as it comes), at the end `answer`, the whole result."""
+    model's answer as it comes), `places` (by the id of each passage, its sentences that answer), at the end
+    `answer`, the whole result."""
     options = {**vars(body), "folder": context.folder(body.folder)}
     if context.app.read_only:
         options |= {"keep": False, "build_runs": False}
@@ -207,6 +209,8 @@ async def ask(context: Context, body: AskBody) -> Response:
             on_stage=lambda stage, text: send("stage", {"stage": stage, "text": text}),
             cancel=cancel,
         )
+        if context.wants_events:
+            send("places", places(answer))
         return answer.to_dict()
 
     if context.wants_events:
@@ -330,8 +334,8 @@ async def draw(context: Context, body: DrawBody) -> Response:
 
 @router.get("/about", summary="What this server is", tags=["read"])
 async def about(context: Context) -> Response:
-    """Its version, the memory and its name, the strategies by name, the language model that is set, and what
-    it takes."""
+    """Its version, the memory and its name, the strategies by name and what each needs, the language model
+    that is set, and what it takes."""
     from gsw_graph.ask.retrieve.strategies import strategies
     from gsw_graph.extract import EXTRACTORS
 
@@ -343,6 +347,7 @@ async def about(context: Context) -> Response:
             "name": split_address(context.memory.url)[1],
             "read_only": app.read_only,
             "strategies": {strategy.name: strategy.help for strategy in strategies().values()},
+            "needs": {strategy.name: sorted(strategy.needs) for strategy in strategies().values()},
             "extractors": ["auto", *EXTRACTORS],
             "embedder": settings.embedder,
             "llm": settings.llm,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -315,4 +314,6 @@ class Answer(Result):
 
     def _repr_html_(self) -> str:
         """Return what a notebook shows."""
-        return f"<pre>{escape(str(self))}</pre>"
+        from gsw_graph.explore.notebook import html_answer
+
+        return html_answer(self)

@@ -1,17 +1,19 @@
 // An answer: its text, its citations, the chains hop by hop, and the picture.
 import { html, nothing } from "./lit-html.js";
 import { judging } from "./judging.js";
-import { at, count, marked, section, some, when } from "./parts.js";
+import { excerpt, whole } from "./layout.js";
+import { at, count, section, short, some, sourceLink, when } from "./parts.js";
 
-export function answered(answer, picture, about) {
-  return html`<article class="result" aria-live="polite">
-    ${summary(answer)}
+// places: by passage, its sentences that answer.
+export function answered(answer, places, picture, about) {
+  return html`<article class="result">
+    <div aria-live="polite">${summary(answer)}</div>
     ${judging(answer, about)}
     ${some(answer.citations) ? cited(answer.citations) : nothing}
     ${some(answer.conflicts) ? section("Passages say different things", conflicts(answer.conflicts)) : nothing}
     ${some(answer.chains) ? section(count(answer.chains.length, "chain"), chains(answer.chains)) : nothing}
+    ${some(answer.passages) ? section(count(answer.passages.length, "passage"), passages(answer, places)) : nothing}
     ${picture ? section("Picture", html`<iframe title="The answer as a graph" sandbox="allow-scripts" srcdoc=${picture}></iframe>`) : nothing}
-    ${some(answer.passages) ? section(count(answer.passages.length, "passage"), passages(answer)) : nothing}
   </article>`;
 }
 
@@ -43,23 +45,30 @@ function cited(citations) {
     const passage = document.getElementById(`passage-${citation.passage}`);
     if (!passage) return; // it was not returned; the link leads to its document
     event.preventDefault();
-    for (let outer = passage; outer; outer = outer.parentElement?.closest("details")) outer.open = true;
-    passage.scrollIntoView({ block: "center" });
-    passage.querySelector("summary").focus();
+    passage.closest("details").open = true;
+    passage.focus();
+    (passage.querySelector(".excerpt mark") || passage).scrollIntoView({ block: "center" });
   };
   return html`<ol class="citations">${citations.map((citation) => html`<li>
-    <a href=${at("documents", citation.passage)} @click=${(event) => open(event, citation)}>${citation.title || citation.source}</a>: <q>${citation.text}</q></li>`)}</ol>`;
+    <a href=${at("documents", citation.passage)} @click=${(event) => open(event, citation)}>${citation.title || short(citation.source)}</a>: <q>${citation.text}</q></li>`)}</ol>`;
 }
 
-function passages(answer) {
-  const quoted = (id) => answer.citations.filter((citation) => citation.passage === id).map((citation) => citation.text);
-  return answer.passages.map((passage, number) => {
-    const quotes = quoted(passage.id);
-    return html`<details class="passage" id=${`passage-${passage.id}`} ?open=${quotes.length > 0 || (number === 0 && !some(answer.citations))}>
-      <summary>${passage.title || passage.source}${quotes.length ? html` <span class="tag">cited</span>` : nothing}</summary>
-      <p class="text">${marked(passage.text, quotes)}</p>
-      <p class="dim small"><a href=${at("documents", passage.document)}>${passage.source}</a>, score ${passage.score.toFixed(3)}</p></details>`;
-  });
+const steps = (passage, heading) => {
+  const section = (passage.section || "").split(" > ").filter((part) => part && part !== passage.title);
+  return [passage.title || short(passage.source), ...section, ...(heading && heading !== section.at(-1) && heading !== passage.title ? [heading] : [])];
+};
+
+function passages(answer, places) {
+  const cited = new Set(answer.citations.map((citation) => citation.passage));
+  return html`<ol class="passages">${answer.passages.map((passage) => {
+    const sentences = places[passage.id] || [];
+    const { heading, part, all } = excerpt(passage.text, passage.title, sentences);
+    return html`<li class="passage" id=${`passage-${passage.id}`} tabindex="-1">
+      <h3>${steps(passage, heading).join(" › ").replaceAll("`", "")}${cited.has(passage.id) ? html` <span class="tag">cited</span>` : nothing}</h3>
+      <div class="excerpt">${part}</div>
+      ${all ? nothing : html`<details class="all"><summary>Whole passage</summary>${whole(passage.text, passage.title, sentences)}</details>`}
+      <p class="dim small">${sourceLink(passage.document, passage.source)}</p></li>`;
+  })}</ol>`;
 }
 
 const chains = (list) => list.map((chain, number) => html`<details class="chain" ?open=${number === 0}>

@@ -12,13 +12,15 @@ export function setToken(token) {
 
 export const tokenSent = () => Boolean(sessionStorage.getItem("gswgraph.token"));
 
-async function send(path, options = {}) {
+// The memory that the address names, null where it names none: then it is the one that the server was started with.
+export const memoryName = () => new URLSearchParams(location.search).get("memory");
+
+async function send(path, options = {}, name = memoryName()) {
   const headers = new Headers(options.headers);
   const token = sessionStorage.getItem("gswgraph.token");
   if (token) headers.set("Authorization", `Bearer ${token.replace(/[^\x21-\x7e]/g, "?")}`); // a header takes ASCII, as every token is
   let answer;
   try {
-    const name = new URLSearchParams(location.search).get("memory");
     const memory = name === null ? "" : `${path.includes("?") ? "&" : "?"}memory=${encodeURIComponent(name)}`;
     answer = await fetch(`/api/${path}${memory}`, { ...options, headers });
   } catch (error) {
@@ -31,9 +33,9 @@ async function send(path, options = {}) {
 
 const body = (value) => ({ method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(value) });
 
-export async function get(path, parameters = {}) {
+export async function get(path, parameters = {}, name = memoryName()) {
   const query = new URLSearchParams(parameters).toString();
-  return (await send(query ? `${path}?${query}` : path)).json();
+  return (await send(query ? `${path}?${query}` : path, {}, name)).json();
 }
 
 export const post = async (path, value) => (await send(path, body(value))).json();

@@ -5,7 +5,9 @@ import { redraw } from "./draw.js";
 import { html, nothing } from "./lit-html.js";
 import { failed, section } from "./parts.js";
 
-const view = { question: "", strategy: "auto", k: 5, llm: true, stage: "", text: "", answer: null, picture: null, plan: null, error: null, running: null };
+const view = { question: "", strategy: "auto", k: 5, llm: true, stage: "", text: "", answer: null, picture: null, places: {}, plan: null, more: false, error: null, running: null };
+const FIRST = ["auto", "linked", "dense", "bm25", "select"];
+const MORE = ":more"; // no name of a strategy
 const STAGES = { plan: "Taking the question apart", embed: "Reading the question", database: "Following the graph", rank: "Weighing what was found", rerank: "Weighing what was found", answer: "Answering" };
 
 export function again(question) {
@@ -18,11 +20,12 @@ async function ask(plan = null) {
   if (!view.question.trim()) return;
   view.running?.abort();
   const running = new AbortController();
-  Object.assign(view, { running, answer: null, picture: null, error: null, text: "", stage: "Asking" });
+  Object.assign(view, { running, answer: null, picture: null, places: {}, error: null, text: "", stage: "Asking" });
   redraw();
   const { question, strategy, k, llm } = view;
   const onEvent = (event, data) => {
     if (view.running !== running) return;
+    if (event === "places") view.places = data;
     if (event === "text") view.text += data.text;
     if (event === "stage") view.stage = data.text || STAGES[data.stage] || data.stage;
     redraw();
@@ -48,7 +51,30 @@ function stop() {
   redraw();
 }
 
-export function asking(about) {
+// What a strategy cannot do without, as the memory and the server have it.
+function fits(needs, about, status) {
+  const nodes = status?.nodes || {};
+  const has = { llm: Boolean(about.llm) && view.llm, pairs: nodes.QAPair > 0, propositions: nodes.Proposition > 0 };
+  return needs.every((need) => has[need]);
+}
+
+// Those that most people need; the others are behind "more".
+function choice(about, status) {
+  const fitting = Object.keys(about.strategies).filter((name) => name === view.strategy || fits(about.needs[name], about, status));
+  const shown = view.more ? fitting : fitting.filter((name) => FIRST.includes(name) || name === view.strategy);
+  const choose = (event) => {
+    if (event.target.value === MORE) view.more = true;
+    else view.strategy = event.target.value;
+    redraw();
+    event.target.value = view.strategy;
+  };
+  return html`<label>Strategy <select @change=${choose} .value=${view.strategy}>
+    ${shown.map((name) => html`<option value=${name} title=${about.strategies[name].replaceAll("`", "")} ?selected=${name === view.strategy}>${name}</option>`)}
+    ${shown.length < fitting.length ? html`<option value=${MORE}>more …</option>` : nothing}
+  </select></label>`;
+}
+
+export function asking(about, status) {
   const waits = view.running && !view.answer;
   return html`
     <form class="ask" @submit=${(event) => { event.preventDefault(); ask(); }}>
@@ -57,17 +83,15 @@ export function asking(about) {
         .value=${view.question} @input=${(event) => { view.question = event.target.value; }}>
       ${waits ? html`<button type="button" @click=${stop}>Stop</button>` : html`<button class="first">Ask</button>`}
       <div class="options">
-        <label>Strategy <select @change=${(event) => { view.strategy = event.target.value; redraw(); }}>
-          ${Object.entries(about?.strategies || { auto: "" }).map(([name, help]) => html`<option value=${name} title=${help.replaceAll("`", "")} ?selected=${name === view.strategy}>${name}</option>`)}
-        </select></label>
+        ${choice(about, status)}
         <label>Passages <input type="number" min="1" max="50" .value=${String(view.k)} @change=${(event) => { view.k = Number(event.target.value) || 5; }}></label>
         ${about?.llm ? html`<label><input type="checkbox" .checked=${view.llm} @change=${(event) => { view.llm = event.target.checked; }}> ask ${about.llm}</label>` : nothing}
       </div>
-      ${about?.strategies?.[view.strategy] ? html`<p class="dim small">${about.strategies[view.strategy].replaceAll("`", "")}</p>` : nothing}
+      ${view.strategy !== "auto" ? html`<p class="dim small">${about.strategies[view.strategy].replaceAll("`", "")}</p>` : nothing}
     </form>
     ${waits ? html`<div class="coming" aria-live="polite"><p class="dim" role="status">${view.stage} …</p>${view.text ? html`<p class="answer">${view.text}</p>` : nothing}</div>` : nothing}
     ${failed(view.error)}
-    ${view.answer ? answered(view.answer, view.picture, about) : nothing}
+    ${view.answer ? answered(view.answer, view.places, view.picture, about) : nothing}
     ${view.answer ? section("Plan", planned(), Boolean(view.plan)) : nothing}`;
 }
 

@@ -3,7 +3,8 @@ import { post } from "./api.js";
 import { fill } from "./draw.js";
 import { html, nothing } from "./lit-html.js";
 import { listed, opener } from "./listed.js";
-import { at, busy, count, failed, nameLink, pairs, section, some, when } from "./parts.js";
+import { whole } from "./layout.js";
+import { at, busy, count, failed, nameLink, pairs, section, short, some, when } from "./parts.js";
 
 const selected = { id: null, item: null };
 
@@ -11,8 +12,8 @@ export const openOne = opener("documents", selected);
 
 export const documents = listed({
   path: "documents", title: "Documents", label: "In a source or title", thing: "document", rows: (reply) => reply.documents,
-  row: (row) => html`<a href=${at("documents", row.id)}>${row.title || row.source}</a>
-    <span class="dim small">${row.source}, ${count(row.passages, "passage")}, ${row.extractor}${row.status === "ready" ? "" : `, ${row.status}`}</span>`,
+  row: (row) => html`<a href=${at("documents", row.id)}>${row.title || short(row.source)}</a>
+    <span class="dim small" title=${row.source}>${short(row.source)}, ${count(row.passages, "passage")}, ${row.extractor}${row.status === "ready" ? "" : `, ${row.status}`}</span>`,
   empty: html`<p><a href="#/load">Load some</a></p>`,
 });
 
@@ -38,7 +39,7 @@ export function document_(about) {
     ${about?.read_only ? nothing : html`<p><button @click=${() => forget(document.source)}>Forget it</button></p>`}
     ${item.passages.map((passage) => html`<section class="passage">
       ${item.passages.length > 1 || passage.title !== document.title ? html`<h2>${passage.title || `Passage ${passage.position + 1}`}</h2>` : nothing}
-      <p class="text">${passage.text}</p>
+      ${whole(passage.text, passage.title)}
       ${some(passage.entities) ? section(count(passage.entities.length, "name"), html`<ul class="facts">${passage.entities.map(entityLine)}</ul>`, false) : nothing}
       ${some(passage.phrases) ? section(count(passage.phrases.length, "verb phrase"), passage.phrases.map((phrase) => html`<h3>${phrase.phrase}</h3>${pairs(phrase.pairs, (pair) => remove(about, pair))}`), false) : nothing}
       ${some(passage.propositions) ? section(count(passage.propositions.length, "proposition"), html`<ul class="facts">${passage.propositions.map((fact) => html`<li>${fact.text} ${remove(about, fact)}</li>`)}</ul>`, false) : nothing}

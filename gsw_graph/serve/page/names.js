@@ -3,7 +3,8 @@ import { post } from "./api.js";
 import { fill } from "./draw.js";
 import { html, nothing } from "./lit-html.js";
 import { listed, opener } from "./listed.js";
-import { at, busy, count, failed, nameLink, pairs, section, some } from "./parts.js";
+import { whole } from "./layout.js";
+import { at, busy, count, failed, nameLink, pairs, section, short, some, sourceLink } from "./parts.js";
 
 const selected = { id: null, item: null };
 
@@ -31,6 +32,6 @@ export function name(about) {
     ${some(item.pairs) ? section(count(item.pairs.length, "pair"), pairs(item.pairs)) : nothing}
     ${some(item.facts) ? section(count(item.facts.length, "proposition"), html`<ul class="facts">${item.facts.map((fact) => html`<li>${fact.text}</li>`)}</ul>`) : nothing}
     ${some(item.beside) ? section("Names beside it", html`<p>${item.beside.map((row) => html`${nameLink(row.name, row.id)} <span class="dim small">${row.passages}</span> &nbsp; `)}</p>`) : nothing}
-    ${some(item.places) ? section("Passages", item.places.map((place) => html`<details class="passage"><summary>${place.title || place.source}</summary>
-      <p class="text">${place.text}</p><p class="dim small"><a href=${at("documents", place.document)}>${place.source}</a></p></details>`)) : nothing}`;
+    ${some(item.places) ? section("Passages", item.places.map((place) => html`<details class="passage"><summary>${place.title || short(place.source)}</summary>
+      ${whole(place.text, place.title)}<p class="dim small">${sourceLink(place.document, place.source)}</p></details>`)) : nothing}`;
 }

@@ -28,21 +28,14 @@ export const search = (label, value, ask) =>
     <input name="text" type="search" aria-label=${label} placeholder=${label} .value=${value}>
     <button>Find</button></form>`;
 
-// The text with the sentences marked that are in it, with any white space between their words.
-export function marked(text, sentences) {
-  const spans = [];
-  for (const sentence of sentences) {
-    const words = sentence.trim().split(/\s+/).map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
-    const match = words[0] ? new RegExp(words.join("\\s+")).exec(text) : null;
-    if (match) spans.push([match.index, match.index + match[0].length]);
-  }
-  spans.sort((a, b) => a[0] - b[0]);
-  const parts = [];
-  let from = 0;
-  for (const [start, end] of spans) {
-    if (start < from) continue;
-    parts.push(text.slice(from, start), html`<mark>${text.slice(start, end)}</mark>`);
-    from = end;
-  }
-  return [...parts, text.slice(from)];
+// A source without the folder that all sources of the memory share, else the end of its path; the whole of it in a
+// tooltip.
+const common = { folder: "" };
+export function shareFolder(first, last) {
+  let same = 0;
+  while (same < first.length && first[same] === last[same]) same += 1;
+  common.folder = first.slice(0, first.slice(0, same).lastIndexOf("/") + 1);
 }
+const beginning = /^(?:\/|[A-Za-z]:).*?(?=(?:\/[^/]+){3}$)/; // of a whole path, which its last three parts follow
+export const short = (source) => (common.folder.length > 1 && source.startsWith(common.folder) ? source.slice(common.folder.length) : source.replace(beginning, "…"));
+export const sourceLink = (id, source) => html`<a href=${at("documents", id)} title=${source}>${short(source)}</a>`;

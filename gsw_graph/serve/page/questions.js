@@ -3,7 +3,8 @@ import { again } from "./ask.js";
 import { html, nothing } from "./lit-html.js";
 import { judging } from "./judging.js";
 import { listed, opener } from "./listed.js";
-import { at, busy, count, failed, pairs, section, some, when } from "./parts.js";
+import { whole } from "./layout.js";
+import { at, busy, count, failed, pairs, section, short, some, sourceLink, when } from "./parts.js";
 
 const selected = { id: null, item: null };
 const answer = (row) => row.answer ?? (row.abstained ? "not in the memory" : "passages only");
@@ -26,6 +27,6 @@ export function question(about) {
     <p><button class="first" @click=${() => again(item.question)}>Ask again</button></p>
     ${some(item.pairs) ? section("Pairs it used", pairs(item.pairs.map((used) => used.qa))) : nothing}
     ${some(item.passages) ? section("Passages it used", item.passages.map((passage) => html`<details class="passage" ?open=${passage.cited}>
-      <summary>${passage.title || passage.source}${passage.cited ? html` <span class="tag">cited</span>` : nothing}</summary><p class="text">${passage.text}</p>
-      <p class="dim small"><a href=${at("documents", passage.id)}>${passage.source}</a></p></details>`)) : nothing}`;
+      <summary>${passage.title || short(passage.source)}${passage.cited ? html` <span class="tag">cited</span>` : nothing}</summary>${whole(passage.text, passage.title)}
+      <p class="dim small">${sourceLink(passage.id, passage.source)}</p></details>`)) : nothing}`;
 }
