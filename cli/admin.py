@@ -68,7 +68,8 @@ def dump(url: str | None, target: str, as_json: bool) -> None:
     Example:
       gswgraph dump memory.jsonl
     """
-    with open_memory(url, alone="dump") as memory:
+    check_unserved(url, "dump")
+    with open_memory(url) as memory:
         print_result(memory.dump(target), as_json, partial(_print_copied, "Dumped"))
 
 
@@ -85,7 +86,8 @@ def restore(url: str | None, source: str, quiet: bool, as_json: bool) -> None:
     Example:
       gswgraph --memory copy/ restore memory.jsonl
     """
-    with open_memory(url, create=True, alone="restore") as memory, reporter(quiet, _written) as progress:
+    check_unserved(url, "restore")
+    with open_memory(url, create=True) as memory, reporter(quiet, _written) as progress:
         report = memory.restore(source, progress=progress)
     print_result(report, as_json, partial(_print_copied, "Restored"))
 
@@ -127,7 +129,8 @@ def doctor(url: str | None, mend: bool, deep: bool, as_json: bool) -> None:
       gswgraph doctor --deep
       gswgraph doctor --json
     """
-    with open_memory(url, alone="doctor") as memory:
+    check_unserved(url, "doctor")
+    with open_memory(url) as memory:
         findings = memory.doctor(mend=mend, deep=deep)
     well = all(finding.ok for finding in findings)
     if as_json:
@@ -192,7 +195,8 @@ def merge(
     """
     if (name and not show) or (show and dry_run):
         raise click.UsageError("NAME goes with --show, and --show with no other option.")
-    with open_memory(url, alone="merge") as memory:
+    check_unserved(url, "merge")
+    with open_memory(url) as memory:
         how: dict[str, Any] = {"dry_run": dry_run, "near": near, "at_most": at_most}
         result = memory.merged(" ".join(name)) if show else memory.merge(**how)
     if as_json:
@@ -252,7 +256,8 @@ def unmerge(url: str | None, target: str, as_json: bool) -> None:
       gswgraph unmerge 3f9a01c2
       gswgraph unmerge all
     """
-    with open_memory(url, alone="unmerge") as memory:
+    check_unserved(url, "unmerge")
+    with open_memory(url) as memory:
         result = memory.unmerge(target)
     print_result(result, as_json, _print_unmerged)
 

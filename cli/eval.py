@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gsw_graph.ask.retrieve.strategies import strategies
-from gsw_graph.cli.options import json_option, memory_option, open_memory
+from gsw_graph.cli.options import check_unserved, json_option, memory_option, open_memory
 from gsw_graph.cli.text.output import (
     Step,
     console,
@@ -172,6 +172,7 @@ def run(url: str | None, /, questions: str, strategy: list[Variant], as_json: bo
     """
     from gsw_graph.evaluate import evaluate, read_questions, write
 
+    check_unserved(url, "eval")
     protocol, at_once = _protocol(options), options["at_once"]
     # questions asked side by side make as many calls
     overrides = {"llm": options["llm"], "concurrency": at_once if at_once > 1 else None}
@@ -182,7 +183,7 @@ def run(url: str | None, /, questions: str, strategy: list[Variant], as_json: bo
     with (
         going_on(options["out"]),
         reporter(options["quiet"], eval_step) as report,
-        open_memory(url, models=["embedder"], alone="eval", **overrides) as memory,
+        open_memory(url, models=["embedder"], **overrides) as memory,
     ):
         result = evaluate(memory, question_set, strategy, progress=report, **protocol)
     written = write(result, options["out"]) if options["out"] is not None else None
@@ -247,7 +248,8 @@ def fit(url: str | None, /, questions: str, out: str) -> None:
     from gsw_graph.evaluate import read_questions
     from gsw_graph.evaluate.fit import fit_scores
 
-    with open_memory(url, models=["embedder"], alone="eval fit") as memory:
+    check_unserved(url, "eval fit")
+    with open_memory(url, models=["embedder"]) as memory:
         fitted, steps = fit_scores(memory, read_questions(questions))
     Path(out).write_text(json.dumps(asdict(fitted), indent=1) + "\n", encoding="utf-8")
     click.echo(f"Fitted on {steps} sub-questions. To use it: export GSWGRAPH_FIT={out}")

@@ -81,7 +81,6 @@ def open_memory(
     create: bool = False,
     models: Collection[str] = (),
     show_cypher: bool = False,
-    alone: str | None = None,
     **overrides: Any,
 ) -> Memory:
     """Open the memory at `url`, else the one of the environment; one in a folder that a server has open is
@@ -92,15 +91,12 @@ def open_memory(
         create: Make a folder where there is none.
         models: Those that the command will need.
         show_cypher: Print each statement as it runs.
-        alone: The command, where it needs the memory for itself and does not go through a server.
         overrides: Settings that options gave.
     """
     from gsw_graph.cli.text.output import print_failure
     from gsw_graph.memory import Memory
 
     used = settings(**overrides)
-    if alone:
-        check_unserved(url or used.memory, alone)
     if served := _served(url or used.memory, used, overrides, show_cypher=show_cypher):
         return served
     return Memory.open(
@@ -112,12 +108,13 @@ def open_memory(
     )
 
 
-def check_unserved(place: str, command: str) -> None:
-    """Raise EngineError where a server has a memory open that a command needs for itself."""
+def check_unserved(url: str | None, command: str) -> None:
+    """Raise EngineError where a server has the memory open at `url`, else the one of the environment, which a
+    command needs for itself."""
     from gsw_graph.engine.embedded_folder import RunningServer
     from gsw_graph.errors import EngineError
 
-    if running := RunningServer.find(place):
+    if running := RunningServer.find(url or settings().memory):
         raise EngineError(
             f"a server has this memory open, and gswgraph {command} needs it for itself",
             where=running.address,

@@ -99,9 +99,8 @@ def serve(
     from gsw_graph.serve.app import serve as run
     from gsw_graph.serve.context import AppState, Limits, default_asks
 
-    used = settings(llm=llm)
-    check_unserved(url or used.memory, "serve")
-    with Memory.open(url, settings=used, models=["embedder", "llm"]) as memory:
+    check_unserved(url, "serve")
+    with Memory.open(url, settings=settings(llm=llm), models=["embedder", "llm"]) as memory:
         place, _ = split_address(memory.url)
         folder = memory.settings.cache_dir if "://" in place else Path(place)
         token, where = read_token(host, token_file, folder)

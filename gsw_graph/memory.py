@@ -14,7 +14,7 @@ from gsw_graph.ask.options import AskOptions, limit_reader
 from gsw_graph.concurrency import MemoryLocks, acquired, never_cancelled
 from gsw_graph.config import Settings
 from gsw_graph.cypher import of_memory
-from gsw_graph.engine import connect, split_address, with_plain_errors
+from gsw_graph.engine import check_name, connect, with_plain_errors
 from gsw_graph.errors import EndedError, EngineError, InputError, StoppedError
 from gsw_graph.explore import contents
 from gsw_graph.explore.picture import picture
@@ -377,17 +377,10 @@ class Memory:
         return contents.question(self._reader, question.id)
 
     @with_plain_errors
-    def warm(self, *, may_build: bool = True, cancel: Cancel | None = None) -> None:
-        """Load the embedder and read the caches, so that the first question is as fast as the next.
-
-        Args:
-            may_build: Make indexes that an interrupted load left undone; False: raise EngineError.
-            cancel: Ends it from another thread.
-        """
-        check = cancel.check if cancel else never_cancelled
-        if self._ready(check, may_build=may_build):
-            how: dict[str, Any] = {"k": 1, "llm": False, "keep": False, "build_runs": may_build}
-            self.ask("warm up", strategy="linked", cancel=cancel, **how)
+    def warm(self, *, cancel: Cancel | None = None) -> None:
+        """Load the embedder and read the caches, so that the first question is as fast as the next."""
+        if self._ready(cancel.check if cancel else never_cancelled):
+            self.ask("warm up", strategy="linked", k=1, llm=False, keep=False, cancel=cancel)
 
     @with_plain_errors
     def forget(
@@ -526,9 +519,10 @@ class Memory:
         It shares the connection, which closes with this memory, the models, and the locks: what one of them
         writes or builds, questions to the others wait for. Raises InputError for what is no name.
         """
-        _, checked = split_address(f"database?memory={name}") if name else ("", "")
+        if name:
+            check_name(name)
         default = self._connection.default or self._connection
-        connection = default.to_memory(checked) if checked else default
+        connection = default.to_memory(name) if name else default
         memory = Memory(connection, replace(self._settings, memory=connection.url))
         memory._base = self._base or self
         memory._locks, memory._building = self._locks, self._building

@@ -297,6 +297,8 @@ def test_the_command_line_and_the_page_use_the_same_locks(corpus: Memory) -> Non
     assert letters._locks is corpus._locks
     assert letters.named("") is not corpus
     assert letters.named("")._locks is corpus._locks
+    with pytest.raises(InputError, match="no name of a memory"):
+        state.named("a&memory=letters", may_create=True)
     letters.close()
     started_there = AppState(corpus.named("letters"))
     assert started_there.named("letters") is started_there.named(None)

@@ -123,14 +123,19 @@ def split_address(address: str) -> tuple[str, str]:
     names = [option.removeprefix("memory=") for option in options if option.startswith("memory=")]
     if not names:
         return address, ""
-    if not _NAME.fullmatch(names[-1]):
-        raise InputError(
-            f"{names[-1]!r} is no name of a memory",
-            where=place,
-            hint="Use small letters, digits and single underscores, 40 at most: ?memory=my_notes",
-        )
+    check_name(names[-1], place)
     others = "&".join(option for option in options if not option.startswith("memory="))
     return f"{place}?{others}" if others else place, names[-1]
+
+
+def check_name(name: str, where: str | None = None) -> None:
+    """Raise InputError for what is no name of a memory."""
+    if not _NAME.fullmatch(name):
+        raise InputError(
+            f"{name!r} is no name of a memory",
+            where=where,
+            hint="Use small letters, digits and single underscores, 40 at most: ?memory=my_notes",
+        )
 
 
 def _check_parameters(place: str, options: list[str]) -> None:

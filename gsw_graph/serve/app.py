@@ -136,8 +136,7 @@ def application(state: AppState, access: Access) -> FastAPI:
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         async with mcp.session_manager.run():
             # the first question is as fast as the next
-            may_build = not state.read_only
-            state.reads.submit(lambda cancel: state.memory.warm(may_build=may_build, cancel=cancel))
+            state.reads.submit(state.warm)
             yield
 
     app = described(state.limits.upload, lifespan=lifespan)

@@ -241,6 +241,14 @@ class AppState:
             )
         return memory
 
+    def warm(self, cancel: Cancel) -> None:
+        """Make the first question as fast as the next."""
+        if not self.read_only:
+            self.memory.warm(cancel=cancel)
+        else:  # it makes no indexes, which `Memory.warm` does where they are missing
+            how: dict[str, Any] = {"k": 1, "llm": False, "keep": False, "build_runs": False}
+            self.memory.ask("warm up", strategy="linked", cancel=cancel, **how)
+
     def close(self) -> None:
         """Cancel all that runs or waits, and accept no more."""
         for queue in (self.asks, self.loads, self.reads):
