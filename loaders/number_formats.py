@@ -7,12 +7,13 @@ far as its cell shows it. A format that is not understood leaves the value as it
 from __future__ import annotations
 
 import datetime
+import operator
 import re
-from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
-from decimal import ROUND_HALF_UP, Decimal
+from decimal import ROUND_HALF_UP, Context, Decimal
 from fractions import Fraction
-from itertools import pairwise
+from typing import NamedTuple
 
 # Parts of a format, by what they are; the rest of the characters stand for themselves.
 _TOKEN = re.compile(
@@ -23,17 +24,21 @@ _TOKEN = re.compile(
 )
 _CONDITION = re.compile(r"\[(<=|>=|<>|<|>|=)\s*(-?[\d.]+)\]")
 _COMPARED = {
-    "<": lambda a, b: a < b,
-    "<=": lambda a, b: a <= b,
-    ">": lambda a, b: a > b,
-    ">=": lambda a, b: a >= b,
-    "=": lambda a, b: a == b,
-    "<>": lambda a, b: a != b,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "=": operator.eq,
+    "<>": operator.ne,
 }
 _DATE_PARTS = re.compile(r"\[[hms]+\]|y+|m+|d+|h+|s+", re.IGNORECASE)
 _NOT_SHOWN = re.compile(r'"[^"]*"|\\.|_.|\*.|\[(?![hms]+\])[^\]]*\]', re.IGNORECASE)
 _MOST_CODE = 255  # characters, as Excel has it
-_MOST_DIGITS = 30
+_MOST_PLAIN = 1e15
+_DAY, _CLOCK = frozenset("ymd"), frozenset("hMs")
+_LITERAL = ("quoted", "escaped", "currency")
+_UNSEEN = ("pad", "fill", "bracket")
+_NOT_ZERO = re.compile("[1-9]")
 _FIRST_DAY = datetime.datetime(1899, 12, 30)
 
 
@@ -46,36 +51,52 @@ def shown(value: object, code: str) -> str:
     """
     if value is None:
         return ""
-    if isinstance(value, bool):
-        return str(value).upper()
     text = ""
     if len(code) <= _MOST_CODE:
-        if isinstance(value, int | float):
-            text = _number(value, code)
-        elif isinstance(value, datetime.date | datetime.time | datetime.timedelta):
-            text = _date(value, code)
-        elif isinstance(value, str):
-            text = _text(value, code)
+        with suppress(ArithmeticError):  # more digits than decimals have
+            text = _formatted(value, code)
     return " ".join((text or _general(value)).split())
 
 
+def _formatted(value: object, code: str) -> str:
+    """Return what a format makes of a value, "" if that is not known."""
+    if isinstance(value, bool):
+        return str(value).upper()
+    if isinstance(value, int | float):
+        return _number(value, code)
+    if isinstance(value, datetime.date | datetime.time | datetime.timedelta):
+        return _date(value, code)
+    return _text(value, code) if isinstance(value, str) else ""
+
+
 def _general(value: object) -> str:
-    if isinstance(value, float):  # 0.1 + 0.2 is 0.3 in Excel, which has 15 digits
-        return f"{value:.15g}" if value != int(value) or abs(value) >= 1e15 else str(int(value))
-    return str(value)
+    if not isinstance(value, float):
+        return str(value)
+    if value.is_integer() and abs(value) < _MOST_PLAIN:
+        return str(int(value))
+    return f"{value:.15g}"  # 0.1 + 0.2 is 0.3 in Excel, which has 15 digits
 
 
 # --- formats ---
 
 
-def _tokens(section: str) -> list[tuple[str, str]]:
-    """Return the parts of a section with their kinds; what is only seen as white or colour is left out."""
-    tokens: list[tuple[str, str]] = []
+class _Token(NamedTuple):
+    """A part of a format: what it is, and its text. Signs that mean something are their own kind."""
+
+    kind: str
+    text: str
+
+
+def _tokens(section: str) -> list[_Token]:
+    """Return the parts of a section; what is only seen as white or colour is left out."""
+    tokens: list[_Token] = []
     for match in _TOKEN.finditer(section):
         kind = str(match.lastgroup)
-        if kind not in ("pad", "fill", "bracket"):
-            plain = kind in ("quoted", "escaped", "currency")
-            tokens.append(("literal" if plain else kind, str(match[kind])))
+        text = str(match[kind])
+        if kind in _LITERAL:
+            tokens.append(_Token("literal", text))
+        elif kind not in _UNSEEN:
+            tokens.append(_Token(text if kind == "sign" else kind, text))
     return tokens
 
 
@@ -94,10 +115,7 @@ def _chosen(value: float, sections: list[str]) -> tuple[str, bool]:
     """Return the section for a number, and whether it shows the minus itself."""
     conditions = [_CONDITION.search(section) for section in sections[:2]]
     if any(conditions):
-        for section, condition in zip(sections, conditions, strict=False):
-            if condition is None or _COMPARED[condition[1]](value, float(condition[2])):
-                return section, False
-        return sections[min(2, len(sections) - 1)], False
+        return _by_condition(value, sections, conditions), False
     if value < 0 and len(sections) > 1:
         return sections[1], True
     if value == 0 and len(sections) > 2:
@@ -105,14 +123,30 @@ def _chosen(value: float, sections: list[str]) -> tuple[str, bool]:
     return sections[0], False
 
 
+def _by_condition(value: float, sections: list[str], conditions: list[re.Match[str] | None]) -> str:
+    for section, condition in zip(sections, conditions, strict=False):
+        if condition is None:
+            return section
+        compared = _COMPARED[condition[1]]
+        if compared(value, float(condition[2])):
+            return section
+    return sections[min(2, len(sections) - 1)]
+
+
 def _text(value: str, code: str) -> str:
-    """Return a text in the section for texts, if the format has one that says more."""
+    """Return a text in the section for texts, which is the fourth, or the only one."""
     sections = _sections(code)
-    section = sections[3] if len(sections) > 3 else sections[0] if len(sections) == 1 else ""
-    tokens = _tokens(section)
-    if ("text", "@") not in tokens or any(kind not in ("text", "literal") for kind, _ in tokens):
+    tokens = _tokens(sections[3] if len(sections) > 3 else sections[0])
+    kinds = {token.kind for token in tokens}
+    if "text" not in kinds or not kinds <= {"text", "literal"}:
         return value
-    return "".join(value if kind == "text" else part for kind, part in tokens)
+    return _filled(tokens, "text", value)
+
+
+def _filled(tokens: list[_Token], kind: str, text: str) -> str:
+    """Return tokens as they stand, with a text for those of a kind."""
+    parts = [text if token.kind == kind else token.text for token in tokens]
+    return "".join(parts)
 
 
 # --- numbers ---
@@ -120,192 +154,203 @@ def _text(value: str, code: str) -> str:
 
 @dataclass(slots=True)
 class _Layout:
-    """The parts of a number: before it, its digits with what stands between, after it."""
+    """The parts of a number: its digits before and after the point, and its power, with what stands between.
 
-    whole: list[tuple[str, str]] = field(default_factory=list)
-    decimals: list[tuple[str, str]] = field(default_factory=list)
-    exponent: list[tuple[str, str]] | None = None
+    Attributes:
+        power: By how many tens the number is multiplied: percents, and thousands that are not shown.
+    """
+
+    whole: list[_Token] = field(default_factory=list)
+    decimals: list[_Token] = field(default_factory=list)
+    exponent: list[_Token] = field(default_factory=list)
     has_point: bool = False
-    percents: int = 0
-    thousands: int = 0
     is_grouped: bool = False
+    power: int = 0
 
 
 def _number(value: float, code: str) -> str:
     """Return what a format makes of a number, "" if that is not known."""
     section, is_negative = _chosen(value, _sections(code))
     tokens = _tokens(section)
-    kinds = {kind for kind, _ in tokens}
-    if kinds <= {"literal", "general", "text", "other"} and kinds & {"general", "text"}:
-        plain = _general(abs(value) if is_negative else value)
-        return "".join(plain if kind in ("general", "text") else part for kind, part in tokens)
-    if "digit" not in kinds:
-        is_literal = bool(tokens) and kinds <= {"literal", "other"} and not _has_letters(tokens)
-        return "".join(part for _, part in tokens) if is_literal else ""
-    if _has_letters(tokens):
+    kinds = {token.kind for token in tokens}
+    letters = [token for token in tokens if token.kind == "other" and token.text.isalpha()]
+    for kind in ("general", "text"):
+        if kind in kinds:
+            return _filled(tokens, kind, _general(abs(value) if is_negative else value))
+    if letters:  # they mean something that is not known here
         return ""
-    sign = "-" if value < 0 and not is_negative else ""
-    if ("sign", "/") in tokens:
-        text = _fraction(Fraction(repr(abs(value))), tokens)
-        return f"{sign}{text}" if text else ""
-    layout = _layout(tokens)
-    number = Decimal(f"{abs(value):.15g}").scaleb(2 * layout.percents - 3 * layout.thousands)
-    text = _laid_out(number, layout) if layout.exponent is None else _scientific(number, layout)
-    return f"{sign}{text}" if any(digit in text for digit in "123456789") else text
+    if "digit" not in kinds:
+        return _filled(tokens, "", "")
+    number = Decimal(f"{abs(value):.15g}")
+    if "/" in kinds:
+        text = _fraction(Fraction(number), tokens)
+    else:
+        layout = _layout(tokens)
+        write = _scientific if layout.exponent else _laid_out
+        text = write(number.scaleb(layout.power), layout)
+    has_minus = value < 0 and not is_negative and _NOT_ZERO.search(text)
+    return f"-{text}" if has_minus else text
 
 
-def _has_letters(tokens: list[tuple[str, str]]) -> bool:
-    """Return whether a format has letters that mean something that is not known here."""
-    return any(kind == "other" and part.isascii() and part.isalpha() for kind, part in tokens)
-
-
-def _layout(tokens: list[tuple[str, str]]) -> _Layout:
+def _layout(tokens: list[_Token]) -> _Layout:
     layout = _Layout()
     part = layout.whole
-    digits_left = sum(kind == "digit" for kind, _ in tokens)
-    for kind, text in tokens:
-        if kind == "exponent":
-            part = layout.exponent = [(kind, text)]
-        elif text == "." and kind == "sign" and not layout.has_point:
+    kinds = [token.kind for token in tokens]
+    for place, token in enumerate(tokens):
+        if token.kind == "exponent":
+            part = layout.exponent
+        elif token.kind == "." and not layout.has_point:
             layout.has_point, part = True, layout.decimals
-        elif text == "," and kind == "sign":
-            is_after_digits = any(kind == "digit" for kind, _ in layout.whole)
-            is_between = part is layout.whole and _digits_follow(tokens, digits_left)
-            layout.is_grouped |= is_after_digits and is_between
-            layout.thousands += is_after_digits and not is_between
-        else:
-            digits_left -= kind == "digit"
-            layout.percents += (kind, text) == ("sign", "%")
-            part.append(("digit" if kind == "digit" else "literal", text))
+            continue
+        elif token.kind == "%":
+            layout.power += 2
+        if token.kind != ",":
+            part.append(token)
+        elif "digit" in kinds[:place]:
+            following = kinds[place + 1 :]
+            groups = part is layout.whole and "digit" in following[: _point(following)]
+            layout.is_grouped |= groups
+            layout.power -= 0 if groups else 3
     return layout
 
 
-def _digits_follow(tokens: list[tuple[str, str]], left: int) -> bool:
-    """Return whether digits before the point are still to come."""
-    point = tokens.index(("sign", ".")) if ("sign", ".") in tokens else len(tokens)
-    return left > sum(kind == "digit" for kind, _ in tokens[point:])
+def _point(kinds: list[str]) -> int:
+    return kinds.index(".") if "." in kinds else len(kinds)
 
 
 def _laid_out(number: Decimal, layout: _Layout) -> str:
     """Return a number in the places that a format has for its digits."""
-    places = [text for kind, text in layout.decimals if kind == "digit"]
-    rounded = number.quantize(Decimal(1).scaleb(-len(places[:_MOST_DIGITS])), ROUND_HALF_UP)
+    places = [token.text for token in layout.decimals if token.kind == "digit"]
+    rounded = number.quantize(Decimal(1).scaleb(-len(places)), ROUND_HALF_UP)
     whole, _, decimals = f"{rounded:f}".partition(".")
     least = len("".join(places).rstrip("#?"))
     decimals = decimals[:least] + decimals[least:].rstrip("0")
-    after = iter(decimals)
-    shown = "".join(next(after, "") if kind == "digit" else text for kind, text in layout.decimals)
     point = "." if layout.has_point and (decimals or not places) else ""
-    return f"{_whole(whole, layout)}{point}{shown}"
+    text = _whole(whole, layout) + point
+    digits = iter(decimals)
+    for token in layout.decimals:
+        text += next(digits, "") if token.kind == "digit" else token.text
+    return text
 
 
 def _whole(digits: str, layout: _Layout) -> str:
     """Return the digits before the point, with what stands before and between them."""
-    places = "".join(text for kind, text in layout.whole if kind == "digit")
+    places = [token.text for token in layout.whole if token.kind == "digit"]
     least = len(places) - places.index("0") if "0" in places else 0
-    digits = digits.lstrip("0").zfill(min(least, _MOST_DIGITS))
-    shown: list[str] = []
-    kinds = [kind for kind, _ in layout.whole]
-    first = kinds.index("digit") if "digit" in kinds else -1
-    count = 0
-    for n, (kind, text) in reversed(list(enumerate(layout.whole))):
-        if kind != "digit":
-            shown.append(text)
+    digits = digits.lstrip("0").zfill(least)
+    if layout.is_grouped:
+        digits = _grouped(digits)
+    further = len(digits) - len(places) + 1  # for the first place, which has all that the others do not
+    text = ""
+    for token in layout.whole:
+        if token.kind != "digit":
+            text += token.text
             continue
-        taken = len(digits) if n == first else min(1, len(digits))
-        for digit in reversed(digits[len(digits) - taken :]):
-            shown.append("," if layout.is_grouped and count and count % 3 == 0 else "")
-            shown.append(digit)
-            count += 1
-        digits = digits[: len(digits) - taken]
-    return "".join(reversed(shown))
+        taken = max(further, 0)
+        text, digits = text + digits[:taken], digits[taken:]
+        further = 1 if further > 0 else further + 1
+    return text
+
+
+def _grouped(digits: str) -> str:
+    """Return digits with a comma before each three."""
+    first = len(digits) % 3
+    groups = [digits[place : place + 3] for place in range(first, len(digits), 3)]
+    return ",".join([digits[:first], *groups] if first else groups)
 
 
 def _scientific(number: Decimal, layout: _Layout) -> str:
     """Return a number with a power of ten."""
-    places = sum(kind == "digit" for kind, _ in layout.whole)
-    power = number.adjusted() if number else 0
-    power -= power % max(places, 1)
-    head = _laid_out(number.scaleb(-power), layout)
-    if head.replace(",", "").partition(".")[0] == "1" + "0" * max(places, 1):  # 9.99 was rounded to 10.0
-        power += max(places, 1)
-        head = _laid_out(number.scaleb(-power), layout)
-    exponent = layout.exponent or []
-    sign = "-" if power < 0 else "+" if exponent[0][1].endswith("+") else ""
-    width = sum(text == "0" for kind, text in exponent[1:] if kind == "digit")
-    rest = "".join(text for kind, text in exponent[1:] if kind != "digit")
-    return f"{head}E{sign}{abs(power):0{width}}{rest}"
+    places = [token.kind for token in layout.whole].count("digit") or 1
+    decimals = [token.kind for token in layout.decimals].count("digit")
+    rounded = Context(prec=places + decimals, rounding=ROUND_HALF_UP).plus(number)  # 9.99 may be 10.0
+    power = rounded.adjusted() if rounded else 0
+    power -= power % places
+    exponent, *after = layout.exponent
+    sign = "-" if power < 0 else exponent.text[1].strip("-")
+    width = [token.text for token in after].count("0")
+    rest = "".join(token.text for token in after if token.kind != "digit")
+    return f"{_laid_out(number.scaleb(-power), layout)}E{sign}{abs(power):0{width}}{rest}"
 
 
 _FRACTION = re.compile(
-    r"(?:(?P<whole>[#0?]+)[^#0?/]+)?(?P<top>[#0?]+)\s*/\s*(?P<bottom>[#0?]+|[1-9][0-9]{0,4})"
+    r"(?:(?P<whole>[#0?]+)[^#0?/]+)?[#0?]+\s*/\s*(?:(?P<fixed>[1-9][0-9]{0,4})|(?P<bottom>[#0?]{1,4}))"
 )
 
 
-def _fraction(value: Fraction, tokens: list[tuple[str, str]]) -> str:
+def _fraction(value: Fraction, tokens: list[_Token]) -> str:
     """Return a number as a fraction, "" if the format is not understood."""
-    code = "".join(text for _, text in tokens)
+    code = _filled(tokens, "", "")
     match = _FRACTION.search(code)
     if match is None:
         return ""
-    bottom = match["bottom"]
-    if bottom.isdecimal() and bottom.strip("0"):
-        below = int(bottom)
-        above = int(value * below + Fraction(1, 2))
+    if match["fixed"]:
+        below = int(match["fixed"])
+        above = round(value * below)
     else:
-        near = value.limit_denominator(10 ** min(len(bottom), 4) - 1)
+        near = value.limit_denominator(10 ** len(match["bottom"]) - 1)
         above, below = near.numerator, near.denominator
     whole, above = divmod(above, below) if match["whole"] else (0, above)
-    parts = [str(whole)] if whole or (match["whole"] and not above) else []
-    parts += [f"{above}/{below}"] if above or not match["whole"] else []
-    return f"{code[: match.start()]}{' '.join(parts)}{code[match.end() :]}"
+    parts = [str(whole)] if whole else []
+    if above or not (whole or match["whole"]):
+        parts.append(f"{above}/{below}")
+    return code[: match.start()] + (" ".join(parts) or "0") + code[match.end() :]
 
 
 # --- dates and times ---
 
 
-def _date_parts(code: str) -> Iterator[str]:
-    """Yield what a format shows of a date: y, m, d, and of a time: h, M, s, [h], [m], [s]."""
+def _date_parts(code: str) -> list[str]:
+    """Return what a format shows of a date: y, m, d, and of a time: h, M, s, [h], [m], [s]."""
     found = [part.lower() for part in _DATE_PARTS.findall(_NOT_SHOWN.sub("", _sections(code)[0]))]
-    around = ["", *found, ""]
-    for (before, part), after in zip(pairwise(around), around[2:], strict=False):
-        is_minute = part[0] == "m" and (before[:2].strip("[")[:1] == "h" or after[:1] == "s")
-        yield part[:2] + "]" if part[0] == "[" else "M" if is_minute else part[0]
+    letters = [part.strip("[]")[0] for part in found]
+    parts: list[str] = []
+    for part, letter, before, after in zip(found, letters, ["", *letters], [*letters[1:], ""], strict=False):
+        is_minute = letter == "m" and (before == "h" or after == "s")
+        unit = "M" if is_minute else letter
+        parts.append(f"[{letter}]" if part[0] == "[" else unit)
+    return parts
 
 
 def _date(value: datetime.date | datetime.time | datetime.timedelta, code: str) -> str:
     """Return a date, a time or a duration, as far as its format shows it."""
-    parts = list(_date_parts(code))
+    parts = _date_parts(code)
     elapsed = next((part for part in parts if part[0] == "["), "")
-    if isinstance(value, datetime.datetime) and elapsed:
-        value = value - _FIRST_DAY
-    if isinstance(value, datetime.time) and elapsed:
-        value = datetime.timedelta(hours=value.hour, minutes=value.minute, seconds=value.second)
     if isinstance(value, datetime.timedelta):
-        return _duration(value, elapsed or "[h]", parts)
-    has_time = any(part in ("h", "M", "s") for part in parts)
-    seconds = ":%S" if "s" in parts else ""
+        return _duration(value, elapsed, parts)
+    if elapsed and isinstance(value, datetime.datetime):
+        return _duration(value - _FIRST_DAY, elapsed, parts)
+    if elapsed and isinstance(value, datetime.time):
+        moment = datetime.datetime.combine(_FIRST_DAY, value)
+        return _duration(moment - _FIRST_DAY, elapsed, parts)
+    clock = "%H:%M:%S" if "s" in parts else "%H:%M"
     if isinstance(value, datetime.time):
-        return value.strftime(f"%H:%M{seconds}")
-    shows = {part for part in parts if part in ("y", "m", "d")}
-    day = {"y": "%Y", "ym": "%Y-%m"}.get("".join(part for part in "ymd" if part in shows), "%Y-%m-%d")
-    written = value.strftime(day) if shows or not has_time else ""
-    if isinstance(value, datetime.datetime) and (has_time or (not parts and value.time() != datetime.time())):
-        written += value.strftime(f" %H:%M{seconds}")
-    return written
+        return value.strftime(clock)
+    has_date = not _DAY.isdisjoint(parts)
+    has_time = not _CLOCK.isdisjoint(parts)
+    shapes = [_day_shape(parts)] if has_date or not has_time else []
+    if has_time and isinstance(value, datetime.datetime):
+        shapes.append(clock)
+    return value.strftime(" ".join(shapes))
+
+
+def _day_shape(parts: list[str]) -> str:
+    """Return how a date is written: without the day or the month if they are not shown."""
+    if "d" in parts or "y" not in parts:
+        return "%Y-%m-%d"
+    return "%Y-%m" if "m" in parts else "%Y"
 
 
 def _duration(value: datetime.timedelta, elapsed: str, parts: list[str]) -> str:
     """Return a duration, from the unit that is counted on: 26:30, and with seconds if they are shown."""
     total = round(value.total_seconds())
-    sign, total = ("-", -total) if total < 0 else ("", total)
-    minutes, seconds = divmod(total, 60)
-    shows_seconds = "s" in parts
+    sign = "-" if total < 0 else ""
+    minutes, seconds = divmod(abs(total), 60)
+    hours = minutes // 60
     if elapsed == "[s]":
-        return f"{sign}{total}"
+        return f"{sign}{abs(total)}"
+    end = f":{seconds:02}" if "s" in parts else ""
     if elapsed == "[m]":
-        return f"{sign}{minutes}:{seconds:02}" if shows_seconds else f"{sign}{minutes}"
-    hours, minutes = divmod(minutes, 60)
-    if "M" not in parts:
-        return f"{sign}{hours}"
-    return f"{sign}{hours}:{minutes:02}" + (f":{seconds:02}" if shows_seconds else "")
+        return f"{sign}{minutes}{end}"
+    shows_minutes = "M" in parts or not parts
+    return f"{sign}{hours}:{minutes % 60:02}{end}" if shows_minutes else f"{sign}{hours}"

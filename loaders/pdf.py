@@ -25,6 +25,7 @@ _HYPHEN = re.compile(f"[{_MARKS}](?:\r\n)?")
 _PASSWORD = 4
 _MOST_OBJECTS = 2000  # of a page, which are looked at for pictures and lines
 _MOST_CHARACTERS = 50_000  # of a page, whose places are looked at
+_MOST_PLACES = 4_000_000  # characters of a document; that takes some 20 seconds
 
 
 def read_pdf(data: bytes, contents: Converted) -> None:
@@ -41,9 +42,12 @@ def read_pdf(data: bytes, contents: Converted) -> None:
                 "locked with a password: save it without one" if locked else "a broken PDF file"
             ) from error
         pages: list[str] = []
+        left = _MOST_PLACES
         try:
             for page in document:
-                text = _page_text(page)
+                written = page.get_textpage()
+                left -= written.count_chars()
+                text = _page_text(page, written, is_looked_at=left > 0)
                 pages.append("\n".join(line.strip() for line in text.splitlines()).strip())
                 _count(page, contents.left_out)
                 page.close()
@@ -68,10 +72,9 @@ def read_pdf(data: bytes, contents: Converted) -> None:
 _ABOUT = ("Author", "Subject", "Keywords")
 
 
-def _page_text(page: Any) -> str:
+def _page_text(page: Any, written: Any, *, is_looked_at: bool) -> str:
     """Return the text of a page, column by column if it was written line by line."""
-    written = page.get_textpage()
-    if written.count_chars() <= _MOST_CHARACTERS:
+    if is_looked_at and written.count_chars() <= _MOST_CHARACTERS:
         lines = read_columns(_words(written), partial(_boxes, page))
         if lines is not None:
             return "\n".join(lines)

@@ -4,7 +4,8 @@ text says that they are hidden."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator, Set
+from itertools import islice, zip_longest
 from typing import Any
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
@@ -17,6 +18,7 @@ from gsw_graph.loaders.text import shifted
 
 _MOST_CELLS = 10_000_000  # few cells far apart make a sheet of thousands of millions
 _WITHOUT_VALUE = re.compile(rb"<f[^>]*(?:/>|>[^<]*</f>)\s*(?:<v\s*/>|<v>\s*</v>|</c>)")
+_WORKBOOK = "xl/workbook.xml"
 _HOLDS_TEXT = re.compile(r"xl/(?:sharedStrings|worksheets/[^/]+)\.xml")
 _ROW = re.compile(rb'<(?:\w+:)?row\s[^>]*?\bhidden="(?:1|true)"[^>]*>')
 _COLUMN = re.compile(rb'<(?:\w+:)?col\s[^>]*?\bhidden="(?:1|true)"[^>]*>')
@@ -44,10 +46,11 @@ def lines(parts: Parts, contents: Converted) -> Iterator[str]:
                 left -= max(len(cells), 1)
                 if left < 0:
                     raise UnusableError(f"more than {_MOST_CELLS:,} cells, or far fewer and far apart")
-                formula = [*next(written, ()), *[None] * len(cells)]
-                rows.append([_text(cell, formula[n]) for n, cell in enumerate(cells)])
-                missing = [n for n, cell in enumerate(cells) if cell.value is None and formula[n] is not None]
-                contents.left_out["uncalculated formula"] += len(missing)
+                row: list[str] = []
+                for cell, formula in zip_longest(cells, islice(next(written, ()), len(cells))):
+                    row.append(_text(cell, formula))
+                    contents.left_out["uncalculated formula"] += cell.value is None and formula is not None
+                rows.append(row)
         except (ValueError, KeyError, IndexError, TypeError, ElementTree.ParseError) as error:
             contents.faults.append(
                 f"sheet {sheet.title!r}: what follows row {len(rows)} cannot be read "
@@ -77,9 +80,11 @@ def _text(cell: Any, formula: object) -> str:
 
 def _parts_of_sheets(parts: Parts) -> dict[str, str]:
     """Return the part that each sheet is in, by its name."""
-    links = relations(parts, "xl/workbook.xml")
     names: dict[str, str] = {}
-    for sheet in parse(parts["xl/workbook.xml"]).iterfind("{*}sheets/{*}sheet"):
+    if _WORKBOOK not in parts:
+        return names
+    links = relations(parts, _WORKBOOK)
+    for sheet in parse(parts[_WORKBOOK]).iterfind("{*}sheets/{*}sheet"):
         _, part = links.get(value(sheet, "id") or "", ("", ""))
         names[sheet.get("name", "")] = part
     return names
@@ -106,15 +111,17 @@ def _numbers(tag: bytes) -> dict[str, int]:
     return {name.decode(): int(number) for name, number in _NUMBER.findall(tag)}
 
 
-def _spans(numbers: Iterable[int], name: Any) -> str:
+def _spans(numbers: Set[int], name: Callable[[int], str]) -> str:
     """Return numbers in order, those that follow each other as a span: 3, 5-9."""
-    spans: list[list[int]] = []
-    for number in sorted(numbers):
-        if spans and number == spans[-1][-1] + 1:
-            spans[-1].append(number)
-        else:
-            spans.append([number])
-    return ", ".join("-".join(name(end) for end in dict.fromkeys((span[0], span[-1]))) for span in spans)
+    spans: list[str] = []
+    for first in sorted(numbers):
+        if first - 1 in numbers:
+            continue
+        last = first
+        while last + 1 in numbers:
+            last += 1
+        spans.append(name(first) if first == last else f"{name(first)}-{name(last)}")
+    return ", ".join(spans)
 
 
 def _with_marks(part: bytes) -> bytes:

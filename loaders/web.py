@@ -81,7 +81,7 @@ _LIST_STYLES = {
 }
 _STRUCK = re.compile(r"text-decoration(?:-line)?\s*:[^;]*line-through", re.IGNORECASE)
 _STRUCK_TAGS = "s, strike, del, [role=deletion], [style*='line-through' i], .line-through, .strikethrough"
-_MOST_SELECTORS = 50
+_MOST_SELECTORS = 20  # as each is looked for in the whole page
 _PARAGRAPHS = "p div li td th dt dd pre h1 h2 h3 h4 h5 h6 blockquote article section figcaption body".split()
 _LOOKED_BACK = 40  # characters
 _NOTED = re.compile(r"(?<!\d)(?:1[5-9]|20)\d\d$|(?<!\w)[^\W\d_a-z]\w{3,}$|[.,;:!?\"”»)]$")
@@ -245,7 +245,7 @@ def _struck_selectors(soup: Any) -> list[str]:
             head, _, declarations = rule.rpartition("{")
             if _STRUCK.search(declarations):
                 selectors.append(head.rpartition("{")[2].rpartition(";")[2].strip())
-    return selectors[:_MOST_SELECTORS]
+    return list(dict.fromkeys(selectors))[:_MOST_SELECTORS]
 
 
 def _mark_struck(soup: Any, selectors: list[str]) -> None:
