@@ -17,13 +17,13 @@ from itertools import takewhile
 from typing import Any
 
 from gsw_graph.loaders.files import Converted, File, Item, NothingError, left_out
+from gsw_graph.loaders.markup import WIKI_LINK, Blocks, lines_block, link_name
 from gsw_graph.loaders.split import Block, split
 from gsw_graph.loaders.text import (
     about_blocks,
     decode,
     document,
     join_lines,
-    shifted,
     vocabulary,
 )
 from gsw_graph.model.documents import Skipped, date_of
@@ -32,30 +32,6 @@ _HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(\S.*)|[ \t]*)$")
 _FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})")
 _RULE = re.compile(r" {0,3}([-*_])[ \t]*(?:\1[ \t]*){2,}$")
 _UNDERLINE = re.compile(r" {0,3}(?:=+|-{2,})[ \t]*$")
-_REFERENCE = re.compile(r" {0,3}\[(?!\^)[^\[\]]+\]:[ \t]*\S+")
-_CODE_SPAN = re.compile(r"(`[^`\n]+`)")
-# Every class stops at the mark that opens it, so that no text makes these slow.
-_LINK = re.compile(r"(!?)\[([^\[\]]*)\](?:\([^()\n]*(?:\([^()\n]*\)[^()\n]*)?\)|\[[^\[\]]*\])")
-_STARS = re.compile(r"(?<!\\)\*{1,3}(?=[^\s*])([^*]*)(?<=[^\s\\*])\*{1,3}")
-_UNDERSCORES = re.compile(r"(?<![\w\\])_{1,3}(?=[^\s_])([^_]*)(?<=[^\s\\_])_{1,3}(?!\w)")
-_WIKI_LINK = re.compile(r"(!?)\[\[([^\[\]\n|#^\\]*)((?:[#^][^\[\]\n|\\]*)?)(?:\\?\|([^\[\]\n]*))?\]\]")
-_NOTE = re.compile(r"\[\^([^\[\]\s]{1,60})\](:?)")
-_PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".svg", ".webp", ".bmp", ".avif", ".heic", ".tiff")
-_RAISED = re.compile(r"<(su[pb])>([^<>]*)</\1>", re.IGNORECASE)
-_BREAK = re.compile(
-    r"</?(?:p|div|li|tr|h[1-6]|summary|details|dt|dd|blockquote|hr)(?:\s[^<>]*)?/?>", re.IGNORECASE
-)
-_TAG = re.compile(
-    r"</?(?:a|abbr|b|big|center|cite|code|del|dl|em|figure|figcaption|font|i|img|ins|kbd|mark|ol|picture|q|s|small|"
-    r"source|span|strong|strike|su[bp]|table|tbody|td|tfoot|th|thead|tt|u|ul|wbr|(br))(?:\s[^<>]*)?/?>",
-    re.IGNORECASE,
-)
-# Comments of HTML and of Obsidian, and the code in which what looks so is none.
-_COMMENT = re.compile(
-    r"^[ \t]*(`{3,}|~{3,})(?s:.*?)(?:^[ \t]*\1[`~]*[ \t]*$|\Z)|(?<!`)(`+)(?!`)(?:[^`\n]|\n(?!\n))+\2"
-    r"|<!--(?P<html>(?:(?!<!--)[\s\S])*?)-->|(?<![\w%])%%(?P<note>[^%]+(?:%[^%]+)*)%%",
-    re.MULTILINE,
-)
 _FRONT = re.compile(r"---[ \t]*\n(.*?)^(?:---|\.\.\.)[ \t]*$", re.MULTILINE | re.DOTALL)  # YAML
 _MOST_FRONT = 64 * 1024  # characters of front matter
 _MOST_DEPTH = 8
@@ -85,7 +61,8 @@ def write(file: File, contents: Converted, key: str = "", *, marked: bool = Fals
         key: Which of the documents of its file it is.
         marked: Whether people wrote it, with marks of emphasis, links and comments.
     """
-    blocks = list(_Blocks(contents, marked).read())
+    reader = Blocks(contents.text, contents.left_out) if marked else _Blocks(contents.text)
+    blocks = list(reader.read())
     heading = next(((n, block.text.strip()) for n, (block, level) in enumerate(blocks) if level == 1), None)
     title = contents.title or (heading[1] if heading else "")
     if heading == (0, title):  # it is the passages' title; in the text too it would be there twice
@@ -153,13 +130,7 @@ def _flat(key: str, value: object, depth: int = 0) -> Iterator[tuple[str, object
         for name, part in parts:
             yield from _flat(f"{key} {name}".strip(), part, depth + 1)
     else:  # an alias may be a wiki link
-        yield key, value if isinstance(value, bool | int | float) else _WIKI_LINK.sub(_link_name, str(value))
-
-
-def _link_name(link: re.Match[str]) -> str:
-    """Return what a wiki link shows: its alias, else the name of the note, else that of a heading here."""
-    name = link[2].rstrip("/").rpartition("/")[2].removesuffix(".md").strip()
-    return (link[4] or "").strip() or name or link[3].strip("#^ ")
+        yield key, value if isinstance(value, bool | int | float) else WIKI_LINK.sub(link_name, str(value))
 
 
 # --- notebooks ---
@@ -205,20 +176,18 @@ def _output(output: Mapping[str, Any], left: Counter[str]) -> str:
     return "" if named else text[:_MOST_OUTPUT]
 
 
-# --- blocks ---
+# --- blocks of what was converted ---
 
 
 class _Blocks:
-    """The blocks of a Markdown text.
+    """The blocks of a text in Markdown that a converter wrote, which has no marks within lines.
 
     Args:
-        contents: The text without front matter; what is left out is counted there.
-        marked: Whether it has marks of emphasis, links and comments.
+        text: That it wrote.
     """
 
-    def __init__(self, contents: Converted, marked: bool) -> None:
-        self._left, self._marked = contents.left_out, marked
-        self._text = _COMMENT.sub(self._comment, contents.text) if marked else contents.text
+    def __init__(self, text: str) -> None:
+        self._text = text
         self._words = cache(partial(vocabulary, self._text))
 
     def read(self) -> Iterator[tuple[Block, int]]:
@@ -231,15 +200,15 @@ class _Blocks:
                 rows.append(row)
                 if not (mark and mark[1].startswith(fence) and not row.strip().strip(fence[0])):
                     continue
-                yield _lines(rows), 0
+                yield lines_block("\n".join(rows)), 0
                 rows, fence = [], ""
             elif heading := None if mark else _HEADING.match(row):
                 yield from self._prose(rows)
                 rows = []
-                if title := self._plain((heading[2] or "").rstrip().rstrip("#").strip()):
+                if title := self._joined((heading[2] or "").rstrip().rstrip("#").strip()):
                     yield Block(title + "\n\n", "heading"), len(heading[1])
             elif _UNDERLINE.match(row) and len(rows) == 1 and not rows[0].startswith("|"):
-                yield Block(self._plain(rows[0].strip()) + "\n\n", "heading"), 1 if "=" in row else 2
+                yield Block(self._joined(rows[0].strip()) + "\n\n", "heading"), 1 if "=" in row else 2
                 rows = []
             elif row.strip() and not mark and not _RULE.match(row):
                 rows.append(row)
@@ -247,58 +216,13 @@ class _Blocks:
                 yield from self._prose(rows)
                 rows, fence = ([row], mark[1]) if mark else ([], "")
         if fence:
-            yield _lines(rows[:-1]), 0
+            yield lines_block("\n".join(rows[:-1])), 0
 
     def _prose(self, rows: list[str]) -> Iterator[tuple[Block, int]]:
-        text_rows = [row for row in rows if not (self._marked and _REFERENCE.match(row))]
-        self._left["link address"] += len(rows) - len(text_rows)
-        if text_rows and all(row.startswith(("    ", "\t")) for row in text_rows):
-            yield _lines(text_rows), 0
-        elif text_rows and all(row.lstrip().startswith("|") for row in text_rows):
-            yield _lines([self._plain(row) for row in text_rows]), 0
-        elif text := self._plain("\n".join(text_rows)).rstrip():
+        if rows and all(row.startswith(("    ", "\t")) or row.lstrip().startswith("|") for row in rows):
+            yield lines_block("\n".join(map(self._joined, rows))), 0
+        elif text := self._joined("\n".join(rows)).rstrip():
             yield Block(text + "\n\n"), 0
 
-    def _plain(self, text: str) -> str:
-        """Return text without emphasis and link targets, except in code spans."""
-        text = join_lines(text, self._words)
-        if not self._marked:
-            return text
-        parts = _CODE_SPAN.split(text)
-        for n in range(0, len(parts), 2):
-            part = parts[n]
-            if "[" in part:
-                part = _WIKI_LINK.sub(self._wiki_link, part)
-                for _ in range(2):  # twice: an image may occur in a link
-                    part = _LINK.sub(self._link, part)
-                part = _NOTE.sub(r"[\1]", part)
-            if "<" in part:
-                part = _RAISED.sub(lambda m: shifted(m[2], "_" if m[1].lower() == "sub" else "^"), part)
-                part = _TAG.sub(self._tag, _BREAK.sub("\n", part))
-            for _ in range(2):  # twice: emphasis within emphasis
-                part = _UNDERSCORES.sub(r"\1", _STARS.sub(r"\1", part))
-            parts[n] = part
-        return "".join(parts)
-
-    def _comment(self, match: re.Match[str]) -> str:
-        comment = match["html"] if match["html"] is not None else match["note"]
-        self._left["comment"] += bool(comment and comment.strip())
-        return match[0] if comment is None else ""
-
-    def _link(self, link: re.Match[str]) -> str:
-        self._left["picture" if link[1] else "link address"] += 1
-        return link[2]
-
-    def _wiki_link(self, link: re.Match[str]) -> str:
-        if not link[1]:
-            return _link_name(link)
-        self._left["picture" if link[2].lower().endswith(_PICTURES) else "embedded note"] += 1
-        return ""
-
-    def _tag(self, tag: re.Match[str]) -> str:
-        self._left["picture"] += tag[0].lower().startswith("<img")
-        return " " if tag[1] else ""
-
-
-def _lines(rows: list[str]) -> Block:
-    return Block("\n".join(rows) + "\n\n", "lines")
+    def _joined(self, text: str) -> str:
+        return join_lines(text, self._words)
