@@ -78,3 +78,8 @@ def test_a_notebook_shows_title_section_and_the_marked_place_and_all_text_as_tex
     assert "<img" not in shown
     assert "ferry leave ask --parental" in shown
     assert answer._repr_html_() == shown
+
+
+def test_no_text_takes_long() -> None:
+    texts = ["    a" * 4_000 + "\nb", "-" * 20_000 + "a", "```" * 6_000, "a: b; " * 3_000, "| " * 9_000, "\n" * 20_000, " \n" * 9_000]
+    assert places(asked("Which a is b?", *texts)).keys() == {f"p{number}" for number in range(1, len(texts) + 1)}

@@ -10,6 +10,8 @@ from gsw_graph.explore.places import places
 from gsw_graph.text.safe_text import clean, cut, one_line, short_source, to_json
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from gsw_graph.model.results import Answer, Citation, Claim, RankedPassage, Table
 
 WIDTH = 100
@@ -40,36 +42,47 @@ def plain(answer: Answer) -> str:
 def html_answer(answer: Answer) -> str:
     """Write an answer for a notebook: as `plain`, and of each passage the sentences that answer, marked, and
     its text below a click."""
-    lines = [f"<p><strong>{_html(answer_line(answer))}</strong></p>"]
+    head = _html(answer_line(answer))
+    lines = [f"<p><strong>{head}</strong></p>"]
     if answer.note:
-        lines.append(f"<p>Note: {_html(one_line(answer.note))}</p>")
-    lines += [
-        f"<p>[{number}] <q>{_html(one_line(citation.text))}</q> {_html(_origin(citation))}</p>"
-        for number, citation in enumerate(answer.citations, 1)
-    ]
-    lines += [f"<p>{_html(line)}</p>" for line in conflict_lines(answer)]
+        note = _html(one_line(answer.note))
+        lines.append(f"<p>Note: {note}</p>")
+    for number, citation in enumerate(answer.citations, 1):
+        text, origin = _html(one_line(citation.text)), _html(_origin(citation))
+        lines.append(f"<p>[{number}] <q>{text}</q> {origin}</p>")
+    for line in conflict_lines(answer):
+        conflict = _html(line)
+        lines.append(f"<p>{conflict}</p>")
     found = places(answer)
-    passages = "".join(_html_passage(passage, found[passage.id]) for passage in answer.passages)
-    return "".join([*lines, f"<ol>{passages}</ol>" if passages else ""])
+    lines.append("<ol>")
+    for passage in answer.passages:
+        lines += _html_passage(passage, found[passage.id])
+    lines.append("</ol>")
+    return "".join(lines)
 
 
-def _html_passage(passage: RankedPassage, sentences: list[str]) -> str:
-    headings = [part for part in (passage.section or "").split(" > ") if part and part != passage.title]
-    head = " › ".join(filter(None, [one_line(passage.title), *headings]))
-    source = f'<span title="{_html(passage.source)}">{_html(short_source(passage.source))}</span>'
-    marks = " … ".join(f"<mark>{_html(sentence)}</mark>" for sentence in sentences)
-    text = passage.text.removeprefix(f"{passage.title}\n")
-    whole, end = "", 0
+def _html_passage(passage: RankedPassage, sentences: list[str]) -> Iterator[str]:
+    headings = [one_line(passage.title)]
+    if passage.section:
+        headings += passage.section.split(" > ")
+    head = " › ".join(dict.fromkeys(filter(None, headings)))
+    yield f"<li><strong>{_html(head)}</strong> "
+    yield f'<span title="{_html(passage.source)}">{_html(short_source(passage.source))}</span><br>'
+    yield " … ".join(map(_mark, sentences))
+    yield '<details><summary>Passage</summary><pre style="white-space: pre-wrap">'
+    text, end = passage.text.removeprefix(f"{passage.title}\n"), 0
     for sentence in sentences:
         start = text.find(sentence, end)
         if start >= 0:
-            whole += f"{_html(text[end:start])}<mark>{_html(sentence)}</mark>"
+            yield _html(text[end:start])
+            yield _mark(sentence)
             end = start + len(sentence)
-    whole += _html(text[end:])
-    return (
-        f"<li><strong>{_html(head)}</strong> {source}<br>{marks}<details><summary>Passage</summary>"
-        f'<pre style="white-space: pre-wrap">{whole}</pre></details></li>'
-    )
+    yield _html(text[end:])
+    yield "</pre></details></li>"
+
+
+def _mark(sentence: str) -> str:
+    return f"<mark>{_html(sentence)}</mark>"
 
 
 def html_table(table: Table) -> str:

@@ -5,7 +5,7 @@ import { html, nothing } from "./lit-html.js";
 const FENCE = /^\s*(`{3,}|~{3,})(.*)$/;
 const ITEM = /^(\s*)([-*+•]|\d{1,3}[.)])\s+/;
 const ROW = /^\s*\|/;
-const RULE = /^[\s|:+=-]*-[\s|:+=-]*$/; // below the head of a table
+const RULE = /^[\s|:+=-]+$/; // below the head of a table
 const QUOTE = /^\s*>\s?/;
 const INDENTED = /^( {4}|\t)/;
 const COLUMNS = /\S {3,}\S/; // parted by spaces
