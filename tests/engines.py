@@ -90,6 +90,9 @@ def private_cache(folder: Path) -> Settings:
         (private / "lib").symlink_to(shared, target_is_directory=True)
     except OSError:  # Windows without the right to make links: get the jars again
         (private / "lib").mkdir()
+    for line in local.RELEASES:  # a memory whose colours Browser has from the start
+        (private / line).mkdir(mode=0o700)
+        (private / line / "memories.json").write_text('["handbook"]')
     return Settings(cache_dir=folder)
 
 

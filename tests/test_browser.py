@@ -13,6 +13,7 @@ from click.testing import CliRunner
 
 from gsw_graph.cli import graph, main
 from gsw_graph.config import Settings
+from gsw_graph.cypher import LABELS, TYPES
 from gsw_graph.engine import local
 from gsw_graph.errors import EngineError
 from gsw_graph.explore import browser
@@ -81,6 +82,29 @@ def test_the_style_has_every_label_in_the_colours_of_the_pictures() -> None:
     assert rest == "clear"
     assert ";" not in command, "a semicolon ends a command"
     assert json.loads(command.removeprefix("style ")) == rules
+
+
+def test_the_style_knows_the_labels_of_named_memories(tmp_path: Path) -> None:
+    rules = local.style(["handbook"])
+    for label in LABELS:
+        assert rules[f"node.{label}__handbook"] == rules[f"node.{label}"]
+    for kind in TYPES:
+        caption = rules[f"relationship.{kind}__handbook"]["caption"]
+        assert caption == ("{hop}" if kind == "USED" else kind)
+    assert set(local.style()) < set(rules)
+    sheet = local.style_sheet(["handbook"])
+    assert "node.Entity__handbook {\n  diameter: 52px;" in sheet
+    assert "caption: 'NAMES';" in sheet
+    (tmp_path / "memories.json").write_text('["handbook"]')
+    assert local.styled_memories(tmp_path) == ["handbook"]
+    assert "Entity__handbook" in local.after_login(local.styled_memories(tmp_path))
+    assert local.styled_memories(tmp_path / "none") == []
+
+
+@pytest.mark.parametrize(("address", "grey"), [("bolt://127.0.0.1:17001", False), ("bolt://127.0.0.1:17001/?memory=old", False), ("bolt://127.0.0.1:17001/?memory=new", True), ("bolt://db.example.org/?memory=new", False)])
+def test_a_memory_that_is_younger_than_its_server_is_grey(private: local.LocalServer, address: str, grey: bool) -> None:
+    (private.home / "memories.json").write_text('["old"]')
+    assert browser.is_grey(Settings(memory=address)) is grey
 
 
 def test_no_window_no_web_browser(monkeypatch: pytest.MonkeyPatch) -> None:

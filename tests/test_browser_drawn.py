@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import engines
@@ -16,8 +17,10 @@ from cli_runner import run as run_command
 
 from gsw_graph.cli import graph
 from gsw_graph.config import Settings
+from gsw_graph.cypher import TYPES
 from gsw_graph.engine import local
 from gsw_graph.errors import InputError
+from gsw_graph.explore.picture.picture import COLOURS
 from gsw_graph.memory import Memory
 from gsw_graph.models.embed.embedder import Embedder
 
@@ -130,7 +133,7 @@ def test_an_answer_is_drawn_hop_by_hop(world: World) -> None:
         assert concepts == "Concept (2)", "a concept is drawn where it joins two documents, and nowhere else"
 
 
-def test_the_commands_open_browser(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_commands_open_browser(world: World, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     opened: list[str] = []
     monkeypatch.setattr(graph, "open_page", lambda url: bool(opened.append(url)) or True)
     monkeypatch.setattr(Embedder, "load", staticmethod(fakes.embedder))
@@ -144,7 +147,28 @@ def test_the_commands_open_browser(world: World, monkeypatch: pytest.MonkeyPatch
         assert shown.exit_code == 0, shown.output
         assert "Neo4j Browser is open: log in, and the blue arrow beside the query" in shown.output
     assert len(opened) == 2
+    assert run_command("--memory", f"{url}/?memory=handbook", "browse", "--style", str(tmp_path / "style.grass")).exit_code == 0
+    assert "node.Concept__handbook {" in (tmp_path / "style.grass").read_text()
+    opened.pop()
     assert all(link.startswith("http://127.0.0.1:") and len(link) < 8000 for link in opened)
     assert world.memory.browser(world.question[:12]) == world.memory.browser(world.question)
     with pytest.raises(InputError, match="no question"):
         world.memory.browser("zzz")
+
+
+def test_a_named_memory_has_colours_and_short_types(world: World, tmp_path: Path) -> None:
+    named = world.memory.named("handbook")
+    named.load(*samples.write(tmp_path))
+    with chromium() as page:
+        log_in(page, named.browser(), world.password)
+        page.wait_for_function("() => (localStorage['neo4j.grass'] || '').includes('QAPair__handbook')")
+        page.wait_for_timeout(500)
+        run(page)
+        shoot(page, "handbook")
+        colours = page.locator("g.node circle").evaluate_all("all => all.map(one => one.getAttribute('fill'))")
+        assert {COLOURS[label] for label in ("Concept", "Entity", "Passage")} == set(filter(None, colours))
+        assert "Ana Ruiz" in drawn(page, "node")
+        types = drawn(page, "relationship")
+        assert types
+        assert all(any(kind.startswith(text.removesuffix("…")) for kind in TYPES) for text in types)
+    named.forget(everything=True)

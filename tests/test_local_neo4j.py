@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from urllib.request import urlopen
 
 import pytest
@@ -65,6 +66,20 @@ def test_the_password_is_private_and_not_shown(running: tuple[Settings, local.Lo
 
 
 def test_stop_ends_it_and_status_says_so(running: tuple[Settings, local.LocalServer]) -> None:
-    settings, _ = running
+    settings, server = running
+    with opened(Settings(memory=server.url, cache_dir=settings.cache_dir)) as connection:
+        connection.driver.execute_query("CREATE (:Memory__letters {id: 'memory'})", database_=connection.database)
     assert invoke(settings, "stop").exit_code == 0
+    assert local.styled_memories(server.home) == ["letters"], "Browser has their colours at the next start"
     assert not any(server.running for server in local.status(settings))
+
+
+def test_a_server_whose_memories_browser_does_not_know_is_started_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    server = local.LocalServer("5.26", "5.26.30", True, "bolt://127.0.0.1:1", "", "neo4j", tmp_path, tmp_path, "maven", 1)
+    steps: list[str] = []
+    monkeypatch.setattr(local, "_launch", lambda *_: steps.append("start"))
+    monkeypatch.setattr(local, "_learn_memories", lambda *_: len(steps) == 1)
+    monkeypatch.setattr(local, "stop", lambda *_: steps.append("stop"))
+    monkeypatch.setattr(local, "_server", lambda *_: server if steps else None)
+    assert local.start(Settings(cache_dir=tmp_path), "5.26", *free_ports()) is server
+    assert steps == ["start", "stop", "start"]

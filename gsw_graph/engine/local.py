@@ -277,7 +277,7 @@ def styled_memories(home: Path) -> list[str]:
 
 
 def _learn_memories(home: Path, port: int) -> bool:
-    """Write down which memories a running server holds; return whether there is one that Browser has no style for.
+    """Write down which memories a running server holds; return whether Browser has no style for one of them.
 
     Browser takes its style from the configuration, which is read when the server starts.
     """

@@ -173,9 +173,7 @@ def preamble(query: str) -> set[str]:
 
 
 def _tokens(query: str) -> list[tuple[str, str]]:
-    return [
-        (match.lastgroup or "", match[0]) for match in TOKEN.finditer(query) if match.lastgroup != "skip"
-    ]
+    return [(match.lastgroup or "", match[0]) for match in TOKEN.finditer(query) if match.lastgroup != "skip"]
 
 
 def hides_signs(query: str) -> bool:

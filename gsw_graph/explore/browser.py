@@ -81,14 +81,14 @@ def find(settings: Settings) -> BrowserAddress:
 
 
 def style_sheet(settings: Settings) -> str:
-    """Return the style of a memory as a file that is dropped on Browser: the colours and captions of its labels."""
+    """Return the colours and captions of a memory as a file that is dropped on Browser."""
     _, name = split_address(settings.memory)
     return local.style_sheet([name] if name else [])
 
 
 def is_grey(settings: Settings) -> bool:
-    """Return whether Browser of a private server does not know the labels of a memory: it takes its style when
-    the server starts, and the memory is younger."""
+    """Return whether Browser of a private server shows a memory in grey: it knows the labels that the server
+    held when it started."""
     place, name = split_address(settings.memory)
     if not name:
         return False

@@ -61,8 +61,9 @@ def dump(connection: Connection, target: str | Path) -> Copied:
 
 
 def restore(connection: Connection, source: str | Path, on_written: Report = lambda _: None) -> Copied:
-    """Write the memory of a dump into a new folder or an empty database, with its indexes. What a restore or a copy
-    left there that was cut off is removed first.
+    """Write the memory of a dump into a new folder or an empty database, with its indexes.
+
+    What a restore or a copy left there that was cut off is removed first.
 
     Raises:
         InputError: The file cannot be read, or is no dump or a part of one.
@@ -119,8 +120,8 @@ def sides(source: str, target: str, env: Mapping[str, str] | None = None) -> tup
 
 def read_all(connection: Connection) -> Iterator[tuple[Kind, Row]]:
     """Yield all nodes, the Memory node first, then all relationships, kind by kind, each with its row: `key`
-    and `properties`, of a relationship the keys of its ends as `key` and `end`. Each relationship has both its
-    nodes, whoever writes beside it."""
+    and `properties`, of a relationship the keys of its ends as `key` and `end`. Each relationship has both
+    its nodes, whoever writes beside it."""
     found: dict[str, set[str]] = {}
     for kind in kinds():
         name, limit = ("nodes", _NODES) if isinstance(kind, Label) else ("relationships", _RELATIONSHIPS)

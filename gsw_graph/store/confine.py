@@ -1,9 +1,9 @@
 """Keep a statement of people inside its memory, if the database holds others too.
 
-The statement is read token by token. A pattern is read strictly, by the grammar of patterns: each of its nodes is
-given a label of the memory, and a part that cannot be read is an error. Expressions are only searched for what begins
-a pattern or names a label, because no other expression brings nodes into a query; procedures are those that are known.
-So a statement errs on the side of an error, and never on the side of another memory.
+The statement is read token by token. A pattern is read strictly, by the grammar of patterns: each of its
+nodes is given a label of the memory, and a part that cannot be read is an error. Expressions are only
+searched for what begins a pattern or names a label, because no other expression brings nodes into a query;
+procedures are those that are known. A statement that is in doubt is an error.
 """
 
 from __future__ import annotations
@@ -12,81 +12,46 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from gsw_graph.cypher import LABELS, TYPES
 from gsw_graph.engine import readonly
 from gsw_graph.errors import InputError
+from gsw_graph.store.patterns import AFTER_ITEMS, STARTS, Patterns
 from gsw_graph.store.space import Space
+from gsw_graph.store.tokens import refusal
 
-_STARTS = frozenset(
-    "CALL CREATE FILTER FINISH FOR FOREACH INSERT LET LOAD MATCH MERGE OPTIONAL RETURN UNWIND WITH".split()
-)
-# What ends the items of RETURN, but words that are usual names.
-_AFTER_ITEMS = frozenset(
-    "CALL CREATE DELETE DETACH FOREACH INSERT LIMIT MATCH MERGE NODETACH OFFSET OPTIONAL ORDER REMOVE RETURN SET SKIP "
-    "UNION UNWIND USE WHERE WITH YIELD".split()
-)
-_AFTER_PATTERN = _STARTS | _AFTER_ITEMS | frozenset(["", ")", "}", ";", "|", "NEXT", "ON", "USING"])
 _NO_ALIAS = frozenset("CALL CREATE INSERT MATCH MERGE RETURN UNION USE WITH".split())
-_SELECTORS = frozenset("ALL ANY GROUP GROUPS PATH PATHS SHORTEST".split())
 _MODES = frozenset("DIFFERENT ELEMENT ELEMENTS RELATIONSHIP RELATIONSHIPS REPEATABLE".split())
-_SHORTEST = ("SHORTESTPATH", "ALLSHORTESTPATHS")
 _AFTER_IS = frozenset([":", *"NULL NOT NFC NFD NFKC NFKD NORMALIZED TYPED".split()])
-_NO_OPERAND = _AFTER_ITEMS | frozenset(
-    "ALL AND AS BY CASE CONTAINS DISTINCT ELSE ENDS FOR FROM HEADERS IN IS LET NOT ON OR STARTS THEN USING WHEN XOR".split()
+_NO_OPERAND = AFTER_ITEMS | frozenset(
+    "ALL AND AS BY CASE CONTAINS DISTINCT ELSE ENDS FOR FROM HEADERS IN IS LET NOT ON OR STARTS THEN USING "
+    "WHEN XOR".split()
 )
-_INDEXES = frozenset("BTREE CONSTRAINT CONSTRAINTS FULLTEXT INDEX INDEXES POINT RANGE TEXT UNIQUE VECTOR".split())
+_INDEXES = frozenset(
+    "BTREE CONSTRAINT CONSTRAINTS FULLTEXT INDEX INDEXES POINT RANGE TEXT UNIQUE VECTOR".split()
+)
 _LISTS = {"db.labels": "label", "db.relationshipTypes": "relationshipType"}
 _SEARCHES = frozenset(
     f"db.index.{kind}.query{what}" for kind in ("fulltext", "vector") for what in ("Nodes", "Relationships")
 )
 _PROCEDURES = frozenset(
-    [
-        *("db.awaitIndex", "db.awaitIndexes", "db.index.fulltext.listAvailableAnalyzers", "db.info", "db.ping"),
-        *("db.create.setNodeVectorProperty", "db.create.setRelationshipVectorProperty", "dbms.components"),
-    ]
+    "db.awaitIndex db.awaitIndexes db.create.setNodeVectorProperty db.create.setRelationshipVectorProperty "
+    "db.index.fulltext.listAvailableAnalyzers db.info db.ping dbms.components".split()
 )
-_SHOWN = re.compile(r"SHOW (?:ALL )?(?:INDEX|INDEXES|CONSTRAINT|CONSTRAINTS|DATABASES|FUNCTIONS|PROCEDURES)(?: ;)?")
-_DEPTH = 100
-_HINT = "See docs/neo4j.md, Several memories in one database"
+_SHOWN = re.compile(
+    r"SHOW (?:ALL )?(?:INDEX|INDEXES|CONSTRAINT|CONSTRAINTS|DATABASES|FUNCTIONS|PROCEDURES)(?: ;)?"
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Confined:
-    """A statement that stays inside its memory. columns: the names of columns as they were written, by place."""
+    """A statement that stays inside its memory.
+
+    Attributes:
+        text: The statement.
+        columns: The names of columns as they were written, by place.
+    """
 
     text: str
     columns: dict[int, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class _Token:
-    kind: str
-    text: str
-    start: int
-    end: int
-
-    @property
-    def upper(self) -> str:
-        return self.text.upper() if self.kind == "word" else self.text
-
-    @property
-    def is_name(self) -> bool:
-        return self.kind == "word" or self.text.startswith("`")
-
-    @property
-    def name(self) -> str:
-        return self.text.strip("`")
-
-
-@dataclass(frozen=True, slots=True)
-class _Names:
-    """The labels or types of a pattern: the tokens from `start` to before `end`. own: each is of the memory. positive:
-    one of them is there in any case."""
-
-    start: int
-    end: int
-    own: bool
-    positive: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,61 +72,15 @@ def confine(query: str, space: Space) -> Confined:
     try:
         return _Statement(query, space).confined()
     except RecursionError as error:
-        raise _refusal("it is nested too deep") from error
+        raise refusal("it is nested too deep") from error
 
 
-def _refusal(reason: str, hint: str = _HINT) -> InputError:
-    return InputError(f"the query cannot be kept inside its memory: {reason}", hint=hint)
-
-
-def _tokens(query: str) -> list[_Token]:
-    tokens = []
-    for match in readonly.TOKEN.finditer(query):
-        kind, text = match.lastgroup or "", match[0]
-        if kind == "skip" and not text.startswith(("/*", "//")) and (not text.isascii() or not text.isspace()):
-            raise _refusal(f"the sign {text!r} stands outside of texts")
-        if kind == "sign" and text in "'\"`":
-            raise _refusal("a quote never ends")
-        if kind != "skip":
-            tokens.append(_Token(kind, text, *match.span()))
-    end = len(query)
-    return [*tokens, _Token("end", "", end, end)]
-
-
-def _partners(tokens: list[_Token]) -> dict[int, int]:
-    """Return for each opening bracket the place of its closing one."""
-    closing = {"(": ")", "[": "]", "{": "}"}
-    partners: dict[int, int] = {}
-    opened: list[int] = []
-    for place, token in enumerate(tokens):
-        if token.kind != "sign":
-            continue
-        if token.text in closing:
-            opened.append(place)
-        elif token.text in closing.values():
-            if not opened or closing[tokens[opened[-1]].text] != token.text:
-                raise _refusal(f"a bracket is missing before {token.text}")
-            partners[opened.pop()] = place
-        if len(opened) > _DEPTH:
-            raise _refusal("it is nested too deep")
-    if opened:
-        raise _refusal(f"a {tokens[opened[-1]].text} is not closed")
-    return partners
-
-
-class _Statement:
-    """A statement while it is read. Methods take the place of a token and return the place after what they read."""
+class _Statement(Patterns):
+    """A statement while it is read."""
 
     def __init__(self, query: str, space: Space) -> None:
-        self.query, self.space = query, space
-        if readonly.hides_signs(query):
-            raise _refusal("it has an escape such as \\u0041, or a control character")
-        self.tokens = _tokens(query)
-        self.partners = _partners(self.tokens)
-        self.edits: list[tuple[int, int, str]] = []
-        self.bound: set[str] = set()  # variables that a clause before this one brought
-        self.first: list[set[str]] = [set()]  # of them those at the begin of each open subquery
-        self.inside = [""]  # the open brackets
+        super().__init__(query, space)
+        self.first: list[set[str]] = [set()]  # variables at the begin of each open subquery
         self.returned: list[_Item] = []
         self.clauses: dict[str, Callable[[int], int]] = {
             "AS": self._as,
@@ -189,46 +108,17 @@ class _Statement:
             self._show(at)
         elif word in ("CREATE", "DROP") and self._is_schema(at):
             self._schema(at)
-        elif word in _STARTS:
+        elif word in STARTS:
             self._scan(at, len(self.tokens) - 1)
             self._check_functions()
         else:
-            raise _refusal(f"{self.tokens[at].text or 'it'} begins no clause that is known")
+            raise refusal(f"{self.tokens[at].text or 'it'} begins no clause that is known")
         return Confined(self._edited(0, len(self.query)), self._columns())
-
-    # What is there
-
-    def _upper(self, at: int) -> str:
-        return self.tokens[at].upper if 0 <= at < len(self.tokens) else ""
-
-    def _is_name(self, at: int) -> bool:
-        return at < len(self.tokens) and self.tokens[at].is_name
-
-    def _refuse(self, at: int) -> InputError:
-        begin = self.tokens[min(at, len(self.tokens) - 1)].start
-        return _refusal(f"its pattern cannot be read at {self.query[begin : begin + 30]!r}")
 
     def _ends_operand(self, at: int) -> bool:
         """Return whether an expression may end at a place."""
         token = self.tokens[at]
         return token.upper not in _NO_OPERAND and (token.kind != "sign" or token.text in (")", "]", "}"))
-
-    def _expect(self, at: int, *signs: str) -> int:
-        for number, sign in enumerate(signs):
-            if self._upper(at + number) != sign:
-                raise self._refuse(at + number)
-        return at + len(signs)
-
-    def _insert(self, place: int, text: str) -> None:
-        self.edits.append((place, place, text))
-
-    def _edited(self, start: int, end: int) -> str:
-        parts: list[str] = []
-        for begin, stop, text in sorted(self.edits, key=lambda edit: edit[0]):
-            if start <= begin and stop <= end:
-                parts += [self.query[start:begin], text]
-                start = stop
-        return "".join([*parts, self.query[start:end]])
 
     def _columns(self) -> dict[int, str]:
         """Return what was written for the columns whose text is another one now."""
@@ -293,12 +183,7 @@ class _Statement:
         if not self._is_name(at + 1) or before.text == ".":
             return at + 1
         if before.kind == "number":
-            raise _refusal("a number ends in a point")
-        return at + 2
-
-    def _parameter(self, at: int) -> int:
-        if not self._is_name(at + 1) and self.tokens[at + 1].kind != "number":
-            raise _refusal("a label or type is computed", "Write it, as in (d:Document)")
+            raise refusal("a number ends in a point")
         return at + 2
 
     def _bracket(self, at: int) -> int:
@@ -316,17 +201,6 @@ class _Statement:
         self.inside.pop()
         return close + 1
 
-    def _map(self, at: int) -> int:
-        close = self.partners[at]
-        if not (self._is_name(at + 1) or self._upper(at + 1) in (".", "}")):
-            raise self._refuse(at + 1)
-        if self._upper(at + 1) in _STARTS and self._upper(at + 2) not in (":", ",", "}"):
-            raise self._refuse(at + 1)
-        self.inside.append("{")
-        self._scan(at + 1, close)
-        self.inside.pop()
-        return close + 1
-
     def _subquery(self, at: int, bound: set[str], *, returns: bool) -> int:
         """Read `{ ... }` with clauses in it, or with a pattern alone."""
         close, outer = self.partners[at], self.bound
@@ -334,7 +208,7 @@ class _Statement:
         self.first.append(set(bound))
         self.inside.append("")
         begin = at + 1
-        if self._upper(begin) not in _STARTS or self._upper(begin + 1) == "=":
+        if self._upper(begin) not in STARTS or self._upper(begin + 1) == "=":
             begin = self._patterns(begin, "MATCH")
         self._scan(begin, close)
         self.inside.pop()
@@ -344,7 +218,9 @@ class _Statement:
 
     def _as(self, at: int) -> int:
         if self._upper(at + 1) in _NO_ALIAS and not self._ends_operand(at - 1):
-            raise _refusal(f"{self.tokens[at + 1].text} is a word of Cypher and no name", "Choose another name")
+            raise refusal(
+                f"{self.tokens[at + 1].text} is a word of Cypher and no name", "Choose another name"
+            )
         if self._is_name(at + 1):
             self.bound.add(self.tokens[at + 1].name)
             return at + 2
@@ -362,25 +238,23 @@ class _Statement:
 
     def _labels_function(self, at: int) -> int:
         """Have `labels(n)` give the labels as they are written in the memory."""
-        if self.space.memory and self._upper(at + 1) == "(" and self._upper(at - 1) != ".":
-            close = self.tokens[self.partners[at + 1]].end
-            self._insert(self.tokens[at].start, "[gsw_label IN ")
-            self._scan(at + 1, self.partners[at + 1] + 1)
-            self._insert(close, f" | replace(gsw_label, '{self.space.end}', '')]")
-            return self.partners[at + 1] + 1
-        return at + 1
+        return self._unnamed(at, "[gsw_label IN ", " | replace(gsw_label, $END, '')]")
 
     def _type_function(self, at: int) -> int:
-        if self.space.memory and self._upper(at + 1) == "(" and self._upper(at - 1) != ".":
-            close = self.tokens[self.partners[at + 1]].end
-            self._insert(self.tokens[at].start, "replace(")
-            self._scan(at + 1, self.partners[at + 1] + 1)
-            self._insert(close, f", '{self.space.end}', '')")
-            return self.partners[at + 1] + 1
-        return at + 1
+        return self._unnamed(at, "replace(", ", $END, '')")
 
-    def _use(self, at: int) -> int:
-        raise _refusal("USE leaves its database")
+    def _unnamed(self, at: int, before: str, after: str) -> int:
+        """Put a call of a function into what takes the name of the memory out of its result."""
+        if not self.space.memory or self._upper(at + 1) != "(":
+            return at + 1
+        end = self.partners[at + 1] + 1
+        self._insert(self.tokens[at].start, before)
+        self._scan(at + 1, end)
+        self._insert(self.tokens[end - 1].end, after.replace("$END", f"'{self.space.end}'"))
+        return end
+
+    def _use(self, at: int) -> int:  # noqa: ARG002 - as every clause
+        raise refusal("USE leaves its database")
 
     def _union(self, at: int) -> int:
         self.bound = set(self.first[-1])
@@ -424,7 +298,7 @@ class _Statement:
         while True:
             token = self.tokens[at]
             is_property = self._upper(at - 1) == "."
-            ends = token.kind == "end" or token.text in ("}", ")", ";") or token.upper in _AFTER_ITEMS
+            ends = token.kind == "end" or token.text in ("}", ")", ";") or token.upper in AFTER_ITEMS
             if ends and self._upper(at - 1) in ("STARTS", "ENDS"):
                 ends = False
             if token.text == "," or (ends and not is_property):
@@ -460,203 +334,6 @@ class _Statement:
     def _merge(self, at: int) -> int:
         return self._patterns(at + 1, "MERGE")
 
-    # Patterns
-
-    def _patterns(self, at: int, clause: str) -> int:
-        at = self._part(at, clause)
-        while self._upper(at) == ",":
-            at = self._part(at + 1, clause)
-        if self._upper(at) not in _AFTER_PATTERN:
-            raise self._refuse(at)
-        return at
-
-    def _part(self, at: int, clause: str) -> int:
-        if self._is_name(at) and self._upper(at + 1) == "=":
-            at += 2
-        while self._upper(at) in _SELECTORS or self.tokens[at].kind == "number":
-            at += 1
-        if self._upper(at) in _SHORTEST:
-            at = self._path(self._expect(at + 1, "("), clause)
-            return self._expect(at, ")")
-        return self._path(at, clause)
-
-    def _path(self, at: int, clause: str) -> int:
-        at = self._factor(at, clause)
-        while True:
-            if self._begins_relationship(at):
-                at = self._factor(self._relationship(at), clause)
-            elif self._upper(at) == "(":
-                at = self._factor(at, clause)
-            else:
-                return at
-
-    def _begins_relationship(self, at: int) -> bool:
-        at += self._upper(at) == "<"
-        return self._upper(at) == "-" and self._upper(at + 1) in ("-", "[")
-
-    def _factor(self, at: int, clause: str) -> int:
-        """Read a node, or a path in brackets that may be repeated."""
-        self._expect(at, "(")
-        close = self.partners[at]
-        begin = at + 1
-        if self._upper(begin) != "(" and not (self._is_name(begin) and self._upper(begin + 1) == "="):
-            return self._node(at, clause)
-        end = self._condition(self._part(begin, clause), close)
-        return self._quantifier(self._expect(end, ")"))
-
-    def _condition(self, at: int, close: int) -> int:
-        """Read WHERE up to a closing bracket, if it is there."""
-        if self._upper(at) == "WHERE":
-            self._scan(at + 1, close)
-            return close
-        return at
-
-    def _quantifier(self, at: int) -> int:
-        if self._upper(at) in ("+", "*"):
-            return at + 1
-        if self._upper(at) != "{":
-            return at
-        close = self.partners[at]
-        if any(token.kind != "number" and token.text != "," for token in self.tokens[at + 1 : close]):
-            raise self._refuse(at)
-        return close + 1
-
-    def _variable(self, at: int) -> str | None:
-        """Return the variable at a place of a node or relationship; any word may be its name."""
-        follows = (")", "]", ":", "*", "{", "$", "WHERE", "IS")
-        return self.tokens[at].name if self._is_name(at) and self._upper(at + 1) in follows else None
-
-    def _node(self, at: int, clause: str) -> int:
-        close = self.partners[at]
-        at += 1
-        variable = self._variable(at)
-        at += variable is not None
-        place, names = self.tokens[at - 1].end, None
-        if self._upper(at) in (":", "IS"):
-            names = self._names(at + 1, LABELS)
-            at = names.end
-        at = self._condition(self._properties(at), close)
-        self._expect(at, ")")
-        if clause == "MATCH":
-            self._guard(place, names)
-        else:
-            self._check_new(clause, variable, names)
-        if variable is not None:
-            self.bound.add(variable)
-        return at + 1
-
-    def _properties(self, at: int) -> int:
-        if self._upper(at) == "{":
-            return self._map(at)
-        return self._parameter(at) if self._upper(at) == "$" else at
-
-    def _guard(self, place: int, names: _Names | None) -> None:
-        if names is None:
-            self._insert(place, f":{self.space.guard}")
-        elif not (names.own and names.positive):
-            first, last = self.tokens[names.start], self.tokens[names.end - 1]
-            self._insert(first.start, "(")
-            self._insert(last.end, f")&({self.space.guard})")
-            for token in self.tokens[names.start : names.end]:
-                if token.text == ":":
-                    self.edits.append((token.start, token.end, "&"))
-
-    def _check_new(self, clause: str, variable: str | None, names: _Names | None) -> None:
-        """Check a node of CREATE or MERGE: a new one is of the memory, and one that is found too."""
-        if names is not None:
-            if not names.positive:
-                raise self._refuse(names.start)
-        elif variable not in self.bound and (clause == "MERGE" or self.space.memory):
-            raise _refusal(f"a node of {clause} has no label", "Give it one, as in (d:Document {...})")
-
-    def _relationship(self, at: int) -> int:
-        at += self._upper(at) == "<"
-        at = self._expect(at, "-")
-        place, names, long, brackets = self.tokens[at - 1].end, None, False, self._upper(at) == "["
-        if brackets:
-            close = self.partners[at]
-            at += 1
-            at += self._variable(at) is not None
-            place = self.tokens[at - 1].end
-            if self._upper(at) in (":", "IS"):
-                names = self._names(at + 1, TYPES)
-                at = names.end
-            if self._upper(at) == "*":
-                long = True
-                at += 1
-                while self.tokens[at].kind == "number" or self._upper(at) == ".":
-                    at += 1
-            at = self._expect(self._condition(self._properties(at), close), "]")
-        at = self._expect(at, "-")
-        at += self._upper(at) == ">"
-        end = self._quantifier(at)
-        if long or end != at:
-            self._keep_inside(place, names, brackets=brackets)
-        return end
-
-    def _keep_inside(self, place: int, names: _Names | None, *, brackets: bool) -> None:
-        """Have a path of any length go along relationships of the memory alone: no label reaches its inner nodes."""
-        if names is None:
-            self._insert(place, f":{self.space.types}" if brackets else f"[:{self.space.types}]")
-        elif not (names.own and names.positive):
-            raise _refusal(
-                "a path of any length follows a type that is not of the memory",
-                "Write its step as a pattern that is repeated: ((x)-[:TYPE]->(y)){1,3}",
-            )
-
-    # Names
-
-    def _names(self, at: int, bases: tuple[str, ...] = LABELS + TYPES) -> _Names:
-        """Read labels or types, as in `A|B&!C`, and write them in full."""
-        start, depth, operand = at, 0, True
-        own = positive = True
-        while True:
-            text = self._upper(at)
-            if operand and text in ("!", "%"):
-                positive, operand = False, text == "!"
-            elif operand and text == "(":
-                depth += 1
-            elif operand and text == "$":
-                raise _refusal("a label or type is computed", "Write it, as in (d:Document)")
-            elif operand and self._is_name(at):
-                own = self._name(at, bases) and own
-                operand = False
-            elif operand:
-                if not (text == ":" and self._upper(at - 1) == "|"):
-                    raise self._refuse(at)
-            elif text in ("&", "|", ":") and self._goes_on(at):
-                operand = True
-            elif text == ")" and depth:
-                depth -= 1
-            else:
-                return _Names(start, at, own, positive)
-            at += 1
-
-    def _goes_on(self, at: int) -> bool:
-        """Return whether names go on: `|` in a list may begin what is made of each element."""
-        if self.inside[-1] != "[" or self._upper(at) != "|":
-            return True
-        name = self.tokens[at + 1].name
-        return name.partition("__")[0] in LABELS
-
-    def _name(self, at: int, bases: tuple[str, ...]) -> bool:
-        """Write a label or type in full; return whether it is of the memory."""
-        token, space = self.tokens[at], self.space
-        if space.is_of_other(token.name):
-            raise InputError(
-                f"{token.name} is of another memory", hint="Open that one: --memory with ?memory=NAME"
-            )
-        if space.is_own(token.name, bases):
-            if space.in_full(token.name) != token.name:
-                self._insert(token.end - token.text.endswith("`"), space.end)
-            return True
-        if space.memory and bases is not TYPES:
-            raise _refusal(
-                f"it has no label {token.name}",
-                f"Use those of the memory ({', '.join(LABELS[:4])} ...); your own nodes are in the default memory",
-            )
-        return False
-
     # Procedures, schema, lists
 
     def _call(self, at: int) -> int:
@@ -679,12 +356,12 @@ class _Statement:
         if name in _SEARCHES:
             index = self.tokens[at + 1]
             if self._upper(at) != "(" or index.kind != "quoted" or self._upper(at + 2) != ",":
-                raise _refusal(f"{name} has no name of an index", "Write the name, as in 'passage_text'")
+                raise refusal(f"{name} has no name of an index", "Write the name, as in 'passage_text'")
             self._index(at + 1)
         elif name in _LISTS:
             return self._list(name, at)
         elif name not in _PROCEDURES:
-            raise _refusal(f"{name} may see the whole database", "Ask by a pattern: MATCH (n) ...")
+            raise refusal(f"{name} may see the whole database", "Ask by a pattern: MATCH (n) ...")
         return at
 
     def _list(self, name: str, at: int) -> int:
@@ -692,13 +369,15 @@ class _Statement:
         column = _LISTS[name]
         at = self._expect(at, "(", ")") if self._upper(at) == "(" else at
         end = self.space.end
-        condition = f"WHERE {column} ENDS WITH '{end}'" if end else f"WHERE NOT {column} =~ '{self.space.OTHERS}'"
+        condition = (
+            f"WHERE {column} ENDS WITH '{end}'" if end else f"WHERE NOT {column} =~ '{self.space.OTHERS}'"
+        )
         if self._upper(at) in ("", ";"):
             self._insert(self.tokens[at - 1].end, f" YIELD {column} {condition} RETURN {column}")
             return at
         self._expect(at, "YIELD")
         if self.tokens[at + 1].text != column or self._upper(at + 2) in ("AS", "WHERE", ",", ";", ""):
-            raise _refusal(f"what {name} lists is named or chosen", f"Write CALL {name}() alone")
+            raise refusal(f"what {name} lists is named or chosen", f"Write CALL {name}() alone")
         self._insert(self.tokens[at + 1].end, f" {condition}")
         self.bound.add(column)
         return at + 2
@@ -722,17 +401,19 @@ class _Statement:
         while self._upper(at) in _INDEXES - {"INDEX", "CONSTRAINT"}:
             at += 1
         if self._upper(at) not in ("INDEX", "CONSTRAINT"):
-            raise _refusal("it changes more than indexes and constraints")
+            raise refusal("it changes more than indexes and constraints")
         at += 1
-        if self._is_name(at) and not (self._upper(at) in ("FOR", "IF", "ON") and self._upper(at + 1) != "FOR"):
+        if self._is_name(at) and not (
+            self._upper(at) in ("FOR", "IF", "ON") and self._upper(at + 1) != "FOR"
+        ):
             self._index(at)
         elif self._upper(at) == "$":
-            raise _refusal("the name of the index is a parameter", "Write the name")
+            raise refusal("the name of the index is a parameter", "Write the name")
         while self.tokens[at].kind != "end":
             if self._upper(at) == ":":
                 names = self._names(at + 1)
                 if self.space.memory and not names.own:
-                    raise _refusal("an index of it is on its own labels and types")
+                    raise refusal("an index of it is on its own labels and types")
                 at = names.end
             else:
                 at += 1
@@ -740,8 +421,8 @@ class _Statement:
     def _show(self, at: int) -> None:
         words = " ".join(token.upper for token in self.tokens[at:-1])
         if not _SHOWN.fullmatch(words) and not readonly.asks_server(self.query):
-            raise _refusal("only SHOW INDEXES and SHOW CONSTRAINTS stand alone", "Leave out what follows them")
+            raise refusal("only SHOW INDEXES and SHOW CONSTRAINTS stand alone", "Leave out what follows them")
 
     def _check_functions(self) -> None:
         if name := readonly.unknown_function(self.query):
-            raise _refusal(f"the function {name} may see the whole database")
+            raise refusal(f"the function {name} may see the whole database")

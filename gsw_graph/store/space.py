@@ -1,4 +1,4 @@
-"""The part of a database that one memory may see, when there are several memories: which labels and types are its own,
+"""The part of a database that one memory may see, if it holds several: which labels and types are its own,
 and what keeps a pattern inside."""
 
 from __future__ import annotations
@@ -81,7 +81,6 @@ class Space:
             return False
         return not self.memory or not found or any(map(self.is_own, found))
 
-
     def lists(self, row: Mapping[str, Any]) -> bool:
         """Return whether an index or constraint that the server lists may be seen."""
         if self.is_index_of_other(str(row.get("name"))):
@@ -90,8 +89,8 @@ class Space:
 
 
 def space_of(connection: Connection) -> Space | None:
-    """Return what statements of people may see by a connection; None if there is nothing else in the database, or
-    nothing of another memory."""
+    """Return what statements of people may see by a connection; None for the default memory of a database
+    that holds no other."""
     if connection.memory:
         return Space(connection.memory)
     records, _, _ = connection.driver.execute_query(

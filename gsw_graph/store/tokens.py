@@ -1,0 +1,87 @@
+"""The tokens of a statement of people, and the error for one that cannot be kept inside its memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gsw_graph.engine import readonly
+from gsw_graph.errors import InputError
+
+_DEPTH = 100
+_HINT = "See docs/neo4j.md, Several memories in one database"
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A token and where it stands; the last one of a statement is of the kind `end`."""
+
+    kind: str
+    text: str
+    start: int
+    end: int
+
+    @property
+    def upper(self) -> str:
+        """A word in capitals, any other token as it is."""
+        return self.text.upper() if self.kind == "word" else self.text
+
+    @property
+    def is_name(self) -> bool:
+        """Whether it may be a name: any word may."""
+        return self.kind == "word" or self.text.startswith("`")
+
+    @property
+    def name(self) -> str:
+        """The name without the quotes around it."""
+        return self.text.strip("`")
+
+
+def refusal(reason: str, hint: str = _HINT) -> InputError:
+    """Return the error for a statement that cannot be kept inside."""
+    return InputError(f"the query cannot be kept inside its memory: {reason}", hint=hint)
+
+
+def tokens_of(query: str) -> list[Token]:
+    """Return the tokens of a statement, an empty one at its end.
+
+    Raises:
+        InputError: It has signs that a server may read otherwise.
+    """
+    if readonly.hides_signs(query):
+        raise refusal("it has an escape such as \\u0041, or a control character")
+    tokens = []
+    for match in readonly.TOKEN.finditer(query):
+        kind, text = match.lastgroup or "", match[0]
+        if (
+            kind == "skip"
+            and not text.startswith(("/*", "//"))
+            and (not text.isascii() or not text.isspace())
+        ):
+            raise refusal(f"the sign {text!r} stands outside of texts")
+        if kind == "sign" and text in ("'", '"', "`"):
+            raise refusal("a quote never ends")
+        if kind != "skip":
+            tokens.append(Token(kind, text, *match.span()))
+    end = len(query)
+    return [*tokens, Token("end", "", end, end)]
+
+
+def partners_of(tokens: list[Token]) -> dict[int, int]:
+    """Return for each opening bracket the place of its closing one."""
+    closing = {"(": ")", "[": "]", "{": "}"}
+    partners: dict[int, int] = {}
+    opened: list[int] = []
+    for place, token in enumerate(tokens):
+        if token.kind != "sign":
+            continue
+        if token.text in closing:
+            opened.append(place)
+        elif token.text in closing.values():
+            if not opened or closing[tokens[opened[-1]].text] != token.text:
+                raise refusal(f"a bracket is missing before {token.text}")
+            partners[opened.pop()] = place
+        if len(opened) > _DEPTH:
+            raise refusal("it is nested too deep")
+    if opened:
+        raise refusal(f"a {tokens[opened[-1]].text} is not closed")
+    return partners
