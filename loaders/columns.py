@@ -231,16 +231,18 @@ def _is_prose(band: Band) -> bool:
 
 def _is_filled(column: list[Row]) -> bool:
     """Return whether the lines of a column begin below each other, and fill its width."""
-    texts = [_text(row) for row in column]
     left = min(row[0].left for row in column)
     right = max(row[-1].right for row in column)
-    widths = [row[-1].right - row[0].left for row in column]
-    aligned = [row for row in column if row[0].left - left <= _ALIGNED * row[0].height]
-    return (
-        median(map(len, texts)) >= _CHARACTERS
-        and median(widths) >= _FILLED * (right - left)
-        and len(aligned) * 2 >= len(column)
-    )
+    aligned = 0
+    lengths: list[int] = []
+    widths: list[float] = []
+    for row in column:
+        first, last = row[0], row[-1]
+        lengths.append(len(_text(row)))
+        widths.append(last.right - first.left)
+        aligned += first.left - left <= _ALIGNED * first.height
+    is_full = median(widths) >= _FILLED * (right - left)
+    return is_full and median(lengths) >= _CHARACTERS and aligned * 2 >= len(column)
 
 
 def _going_on(column: list[Row]) -> int:

@@ -32,6 +32,7 @@ _COMPARED = {
     "<>": operator.ne,
 }
 _DATE_PARTS = re.compile(r"\[[hms]+\]|y+|m+|d+|h+|s+", re.IGNORECASE)
+_DOUBLED = re.compile(r"(.)\1+")
 _NOT_SHOWN = re.compile(r'"[^"]*"|\\.|_.|\*.|\[(?![hms]+\])[^\]]*\]', re.IGNORECASE)
 _MOST_CODE = 255  # characters, as Excel has it
 _MOST_PLAIN = 1e15
@@ -302,13 +303,12 @@ def _fraction(value: Fraction, tokens: list[_Token]) -> str:
 
 def _date_parts(code: str) -> list[str]:
     """Return what a format shows of a date: y, m, d, and of a time: h, M, s, [h], [m], [s]."""
-    found = [part.lower() for part in _DATE_PARTS.findall(_NOT_SHOWN.sub("", _sections(code)[0]))]
-    letters = [part.strip("[]")[0] for part in found]
-    parts: list[str] = []
-    for part, letter, before, after in zip(found, letters, ["", *letters], [*letters[1:], ""], strict=False):
-        is_minute = letter == "m" and (before == "h" or after == "s")
-        unit = "M" if is_minute else letter
-        parts.append(f"[{letter}]" if part[0] == "[" else unit)
+    found = _DATE_PARTS.findall(_NOT_SHOWN.sub("", _sections(code)[0]))
+    parts = [_DOUBLED.sub(r"\1", part.lower()) for part in found]
+    for place, part in enumerate(parts):
+        before, after = parts[max(place - 1, 0)], parts[min(place + 1, len(parts) - 1)]
+        if part == "m" and (before in ("h", "[h]") or after == "s"):
+            parts[place] = "M"
     return parts
 
 

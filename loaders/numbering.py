@@ -157,16 +157,17 @@ def _whole(written: str | None) -> int:
 def _levels(element: Element) -> dict[int, _Level]:
     """Return the levels of a list, by their depth."""
     levels: dict[int, _Level] = {}
-    for level in element.iterfind("{*}lvl"):
-        restart = level.find("{*}lvlRestart")
-        levels[_whole(value(level, "ilvl"))] = _Level(
-            value(level.find("{*}numFmt")) or "decimal",
-            value(level.find("{*}lvlText")) or "",
-            number(level.find("{*}start"), 1 if level.find("{*}start") is None else 0),
-            None if restart is None else number(restart, 0),
-            is_on(level.find("{*}isLgl")),
-            value(level.find("{*}pStyle")),
-        )
+    for part in element.iterfind("{*}lvl"):
+        level = _Level()
+        level.format = value(part.find("{*}numFmt")) or level.format
+        level.text = value(part.find("{*}lvlText")) or ""
+        level.start = number(part.find("{*}start"), 1)
+        level.is_legal = is_on(part.find("{*}isLgl"))
+        level.style = value(part.find("{*}pStyle"))
+        restart = part.find("{*}lvlRestart")
+        if restart is not None:
+            level.restarts_after = number(restart, 0)
+        levels[_whole(value(part, "ilvl"))] = level
     return levels
 
 

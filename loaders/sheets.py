@@ -4,8 +4,8 @@ text says that they are hidden."""
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Set
-from itertools import islice, zip_longest
+from collections.abc import Callable, Iterator, Sequence, Set
+from itertools import zip_longest
 from typing import Any
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
@@ -46,25 +46,33 @@ def lines(parts: Parts, contents: Converted) -> Iterator[str]:
                 left -= max(len(cells), 1)
                 if left < 0:
                     raise UnusableError(f"more than {_MOST_CELLS:,} cells, or far fewer and far apart")
-                row: list[str] = []
-                for cell, formula in zip_longest(cells, islice(next(written, ()), len(cells))):
-                    row.append(_text(cell, formula))
-                    contents.left_out["uncalculated formula"] += cell.value is None and formula is not None
-                rows.append(row)
+                rows.append(_row(cells, next(written, ()), contents))
         except (ValueError, KeyError, IndexError, TypeError, ElementTree.ParseError) as error:
-            contents.faults.append(
-                f"sheet {sheet.title!r}: what follows row {len(rows)} cannot be read "
-                f"({type(error).__name__}: {str(error)[:100]})"
-            )
-        hidden = list(_hidden(parts.get(names.get(sheet.title, ""), b""), rows))
-        if any(map(any, rows)):
-            state = "" if sheet.sheet_state == "visible" else " (hidden)"
-            yield f"## {sheet.title}{state}\n"
-            yield from [f"Hidden in the workbook: {'; '.join(hidden)}.\n"] if hidden else []
-            yield from (*table([row for row in rows if any(row)]), "")
+            reason = f"{type(error).__name__}: {str(error)[:100]}"
+            place = f"sheet {sheet.title!r}: what follows row {len(rows)}"
+            contents.faults.append(f"{place} cannot be read ({reason})")
+        filled = [row for row in rows if any(row)]
+        if not filled:
+            continue
+        state = "" if sheet.sheet_state == "visible" else " (hidden)"
+        yield f"## {sheet.title}{state}\n"
+        data = parts.get(names.get(sheet.title, ""), b"")
+        if hidden := "; ".join(_hidden(data, rows)):
+            yield f"Hidden in the workbook: {hidden}.\n"
+        yield from table(filled)
+        yield ""
     for name in parts:
         if re.fullmatch(r"xl/drawings/drawing\d+\.xml", name):
             yield from slides.paragraphs(parse(parts[name]), ".//{*}txBody/{*}p")
+
+
+def _row(cells: Sequence[Any], formulas: Sequence[object], contents: Converted) -> list[str]:
+    """Return what the cells of a row show, or their formulas if no value was kept; such cells are counted."""
+    row: list[str] = []
+    for cell, formula in zip_longest(cells, formulas[: len(cells)]):
+        contents.left_out["uncalculated formula"] += cell.value is None and formula is not None
+        row.append(_text(cell, formula))
+    return row
 
 
 def _text(cell: Any, formula: object) -> str:
