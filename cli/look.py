@@ -20,6 +20,7 @@ from gsw_graph.cli.text.output import (
     terminal_width,
 )
 from gsw_graph.explore.notebook import sure
+from gsw_graph.text.names import normalise
 from gsw_graph.text.safe_text import clean, cut, cut_front, one_line, short_source
 
 if TYPE_CHECKING:
@@ -182,8 +183,9 @@ def _inside(passage: WholePassage) -> Iterator[str]:
     if passage.entities:
         yield "Names"
         yield from (f"  {_named(entity)}" for entity in passage.entities)
-    if passage.names:
-        yield f"Names that rules found\n  {one_line('; '.join(passage.names))}"
+    shown = {normalise(entity.name) for entity in passage.entities}
+    if others := [name for name in passage.names if name not in shown]:
+        yield f"Names that rules found\n  {one_line('; '.join(others))}"
     if passage.phrases:
         yield "Questions and answers"
     for phrase in passage.phrases:

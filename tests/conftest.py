@@ -47,7 +47,7 @@ ON_NEO4J = frozenset(
     f"test_{topic}"
     for topic in (
         *"browser browser_drawn crash docs embedded_engine embedding_server export local_neo4j moving neo4j_engine nodes tracing without_password".split(),
-        *(f"contract_{part}" for part in "ask caches chains conversations corrections cypher explore forget hostile isolation load memories merge meta model nearest question_cache questions replace runs scope workspaces".split()),
+        *(f"contract_{part}" for part in "ask caches chains conversations corrections cypher explore forget hostile isolation load memories merge meta model names nearest question_cache questions replace runs scope workspaces".split()),
     )
 )
 # Of 2026, whose dialect is that of 5.26: connection, schema, loads.

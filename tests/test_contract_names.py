@@ -68,11 +68,17 @@ def test_words_that_begin_sentences_are_not_among_the_names(fresh_settings: Sett
         return {row["name"] for row in memory.explore("most_mentioned").rows}
 
     with Memory.open(settings=fresh_settings) as memory:
+        files["one"].write_text("We keep it on GitHub. Adding salt is fun. Lisbon burned.")
         memory.load(str(files["one"]), str(files["three"]))
         assert mentioned() == {"GitHub", "Adding", "Lisbon"}, "no passage has it in small letters"
-        assert [name.id for name in memory.names()][-1] == "adding", "behind the others"
+        assert [name.id for name in memory.names()] == ["github", "lisbon", "adding", "salt"], "behind the others"
+        names = {entity.name for entity in memory.show(str(files["one"])).passages[0].entities}
+        assert names == {"GitHub", "Adding", "Lisbon"}
         memory.load(str(files["four"]))
         assert mentioned() == {"GitHub", "Lisbon", "Oslo"}
+        shown = memory.show(str(files["one"])).passages[0]
+        assert {entity.name for entity in shown.entities} == {"GitHub", "Lisbon"}
+        assert shown.names == ["github", "lisbon"]
         memory.load(str(files["two"]))
         assert mentioned() == {"GitHub", "Lisbon", "Lisbon Lane", "Oslo"}
         memory.forget(str(files["four"]))
@@ -98,9 +104,11 @@ def test_show_finds_the_document_whose_source_ends_so(fresh_settings: Settings, 
 
 def test_case_06_a_name_is_one_whatever_its_apostrophe_or_hyphen(fresh_settings: Settings, fake_embedder: None, tmp_path: Path) -> None:
     for number, (apostrophe, hyphen) in enumerate([("'", "-"), ("\u2019", "\u2010"), ("\u02bc", "\u2011")]):
-        (tmp_path / f"{number}.txt").write_text(f"the inn of Rory O{apostrophe}Dowd, by Marie{hyphen}Claire Adler", encoding="utf-8")
+        folder = tmp_path / "texts"
+        folder.mkdir(exist_ok=True)
+        (folder / f"{number}.txt").write_text(f"the inn of Rory O{apostrophe}Dowd, by Marie{hyphen}Claire Adler", encoding="utf-8")
     with Memory.open(settings=fresh_settings) as memory:
-        memory.load(f"{tmp_path}/")
+        memory.load(f"{folder}/")
         found = rows(memory, "MATCH (c:Concept) RETURN c.id, c.passages ORDER BY c.id")
     assert found == [("marie-claire adler", 3), ("rory o'dowd", 3)]
 

@@ -1,12 +1,13 @@
 // A document with all that was found in it, a row a passage in their order. $id; $position: only this passage, null for all. Lists are in no order.
-// A role of an entity without any is null, and so is a question of a phrase without. Runs once a `show`, and is streamed.
+// `opens`: of a word that only begins sentences in all documents. A role of an entity without any is null, and so is a question of a phrase without. Runs once a `show`, and is streamed.
 MATCH (d:Document {id: $id})<-[:PART_OF]-(p:Passage)
 WHERE $position IS NULL OR p.position = $position
 CALL (p) {
   MATCH (p)<-[i:IN]-(e:Entity)
+  OPTIONAL MATCH (e)-[:REFERS_TO]->(c:Concept)
   OPTIONAL MATCH (e)-[plays:PLAYS]->(r:Role)
-  WITH e, i, collect({role: r.name, states: plays.states}) AS roles
-  RETURN collect({id: e.id, name: e.name, title: i.title, from: e.from, to: e.to, roles: roles}) AS entities
+  WITH e, i, c, collect({role: r.name, states: plays.states}) AS roles
+  RETURN collect({id: e.id, name: e.name, title: i.title, from: e.from, to: e.to, opens: e.opens AND c.opens, roles: roles}) AS entities
 }
 CALL (p) {
   MATCH (p)<-[:IN]-(v:VerbPhrase)

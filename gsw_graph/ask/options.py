@@ -186,9 +186,10 @@ def _near_conditions(reader: Reader, options: ScopeOptions, failed: dict[str, An
     """Return what a condition that no document fits may mean: sources, keys or values like those it names."""
     if "inside" in failed:
         sources = sorted(reader.sources().values())
-        endings = {source.rstrip("/").rpartition("/")[2]: source for source in reversed(sources)}
-        wanted = [name.rstrip("/").rpartition("/")[2] for name in options.inside]
-        found = [endings[name] for text in wanted for name in near_names(text, endings)]
+        endings = {_last_part(source): source for source in reversed(sources)}
+        wanted = [_last_part(name) for name in options.inside]
+        found = [endings[text] for text in wanted if text in endings]
+        found = found or [endings[name] for text in wanted for name in near_names(text, endings)]
         return f"Near it: {', '.join(found[:_NEAR])}" if found else ""
     if "where" not in failed:
         return ""
@@ -204,6 +205,10 @@ def _near_conditions(reader: Reader, options: ScopeOptions, failed: dict[str, An
     if not keys:
         return "No document has metadata"
     return f"Keys of metadata: {', '.join(found)}" if found else f"No key of metadata is like {key}"
+
+
+def _last_part(source: str) -> str:
+    return source.rstrip("/").rpartition("/")[2]
 
 
 def near_names(name: str, names: Iterable[str]) -> list[str]:

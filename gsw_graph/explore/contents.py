@@ -98,10 +98,16 @@ def show(reader: Reader, name: str, passage: int | None = None, *, folder: str |
                 where=document.source,
                 hint=f"It has {document.passages}, counted from 1",
             )
-    return Shown(
-        document,
-        [_passage(row) for row in reader.stream("read/whole_document", id=document.id, position=position)],
-    )
+    found = list(reader.stream("read/whole_document", id=document.id, position=position))
+    starters = {item["name"] for row in found for item in row["entities"] if item["opens"]}
+    common = _common_words(reader, starters) if starters else set()
+    return Shown(document, [_passage(row, common) for row in found])
+
+
+def _common_words(reader: Reader, starters: Iterable[str]) -> set[str]:
+    """Return those of some words that only begin sentences which are no names, as a passage of the memory has
+    them in small letters."""
+    return {row["name"] for row in reader.rows("read/small_letters", names=sorted(starters))}
 
 
 def names(reader: Reader, text: str = "", *, skip: int = 0, limit: int = 50) -> list[StoredName]:
@@ -264,7 +270,8 @@ def _document(row: Row) -> StoredDocument:
     )
 
 
-def _passage(row: Row) -> WholePassage:
+def _passage(row: Row, common: set[str]) -> WholePassage:
+    keys = set(map(normalise, common))
     entities = [
         FoundEntity(
             item["id"],
@@ -275,6 +282,7 @@ def _passage(row: Row) -> WholePassage:
             item["to"],
         )
         for item in sorted(row["entities"], key=lambda item: (not item["title"], item["name"]))
+        if item["name"] not in common
     ]
     phrases = [
         FoundPhrase(item["id"], item["phrase"], _pairs(item["pairs"]))
@@ -286,7 +294,7 @@ def _passage(row: Row) -> WholePassage:
         row["position"],
         row["title"],
         row["text"],
-        sorted(row["names"] or ()),
+        sorted(set(row["names"] or ()) - keys),
         entities,
         phrases,
         [Fact(fact["id"], fact["text"], row["id"]) for fact in facts],

@@ -6,20 +6,16 @@ before or in which order.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from dataclasses import dataclass, field, replace
 
 from gsw_graph.model.assemble import named, words_of
 from gsw_graph.model.documents import Document, Entity, Passage, Proposition, Workspace
 from gsw_graph.text.dates import find_dates
-from gsw_graph.text.languages import Language, without_article
+from gsw_graph.text.languages import without_article
 from gsw_graph.text.names import FoundName, find_names, normalise, title_names
 from gsw_graph.text.scripts import is_uncased, recurring_names
-from gsw_graph.text.words import FUNCTION_WORDS, WORD, fold, normalise_text, sentences, stem
-
-# Endings of English verbs, nouns and adverbs; what else has the same beginning may be a name (Marxism, Lemuria).
-_INFLECTED = re.compile(r"(?<=\w{3})(?:ings?|ed|e?s|ly|e)$")
+from gsw_graph.text.words import WORD, normalise_text, sentences
 
 
 @dataclass(slots=True)
@@ -30,7 +26,6 @@ class _Entry:
     passages: dict[int, None] = field(default_factory=dict)  # a dict keeps the order
     titles: dict[int, None] = field(default_factory=dict)
     starter: bool = True  # seen only as a single word that begins a sentence
-    verb: bool = False  # a verb or a conjunction where it begins a sentence
     days: tuple[str, str] | None = None  # what a date covers
 
     @property
@@ -77,7 +72,6 @@ def extract(document: Document) -> Workspace:
         places = (passage.position for passage in document.passages if name in passage.text)
         mentions += ((FoundName(name), position) for position in places)
     _add_names(index, mentions)
-    bases = {_base(fold(word), language) for word in lower}
     entities = tuple(
         Entity(
             entry.name,
@@ -89,14 +83,9 @@ def extract(document: Document) -> Workspace:
             opens=entry.starter,
         )
         for key, entry in sorted(index.entries.items())
-        if not (entry.starter and (entry.verb or key in lower or _base(key, language) in bases))
+        if not (entry.starter and key in lower)
     )
     return Workspace(document, "rules", entities)
-
-
-def _base(word: str, language: Language) -> str:
-    """Cut the ending by which a word is inflected: adding and add, notes and noted are one word each."""
-    return _INFLECTED.sub("", word) if language.words is FUNCTION_WORDS else stem(word, language.code)
 
 
 def extract_sentences(document: Document) -> Workspace:
@@ -152,9 +141,7 @@ def _add_names(index: _Index, mentions: list[tuple[FoundName, int]]) -> None:
         elif name.noun and normalise(name.text) not in single:
             continue
         elif not name.capitals:
-            entry = index.add(name.text, position, starter=name.starter)
-            if entry and name.verb:
-                entry.verb = True
+            index.add(name.text, position, starter=name.starter)
         elif (name.capitals == 2 and only_capitals) or (
             name.capitals == 1 and not only_capitals and normalise(name.text) in certain
         ):

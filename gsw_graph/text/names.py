@@ -137,12 +137,6 @@ _SENTENCE = 400  # characters after a name in which its sentence ends
 _IN_MONTHS = frozenset("in since until till during last next early late mid".split())
 _ON_DAYS = _IN_MONTHS | {"on"}
 _DAYS = frozenset("monday tuesday wednesday thursday friday saturday sunday".split())
-# What follows the first word of a sentence where that is a verb or a conjunction, and hardly ever a name: Note
-# that, Ask the team, Check whether.
-_AFTER_VERB = re.compile(
-    r"\s(?:an?|the|that|this|these|those|my|your|its|our|their|how|what|whether|why|if|it|them|us|you|we"
-    r"|yourself|any|each|every|some|all)\s"
-)
 _LITERALS = frozenset("true false none null".split())  # values in code and settings
 _CONTRACTED = re.compile(r"'(?:m|re|ve|ll|d|s)$")
 _CAPITALS = 4  # words in capitals one after another that are a headline, and no name
@@ -154,7 +148,6 @@ class FoundName(NamedTuple):
     Attributes:
         text: as written, spaces and apostrophes normalised.
         starter: a single word that begins a sentence.
-        verb: by what follows it, a starter is a verb or a conjunction.
         lead: a word before it that opens the sentence and may be the first name.
         noun: a word that may as well be a common noun, in a language where these have capitals.
         capitals: 0, or of a text in capitals: 1 for words that are a name if the document knows it, 2 for
@@ -166,7 +159,6 @@ class FoundName(NamedTuple):
     lead: str = ""
     capitals: int = 0
     noun: bool = False
-    verb: bool = False
 
 
 @dataclass(slots=True)
@@ -264,9 +256,7 @@ def _names_of(
         elif token.named or parts[-1]:
             parts[-1].append(token)
     if len(run) <= _MAX_TOKENS:
-        starter = starts and len(run) == 1
-        verb = starter and bool(_AFTER_VERB.match(text, run[0].end))
-        yield FoundName(_slice(text, run), starter, lead, verb=verb)
+        yield FoundName(_slice(text, run), starts and len(run) == 1, lead)
     if len(parts) > 1:
         for number, part in enumerate(parts):
             if part and part[0].word in ("The", "A", "I"):
