@@ -280,7 +280,8 @@ class _Table:
 
     def _shape(self, quoted: re.Pattern[str]) -> tuple[float, int]:
         """Return the commonest number of cells in the sample, above 1, and the share of rows that have it."""
-        at, widths = 0, []
+        at = 0
+        widths: list[int] = []
         while at < len(self._sample) and len(widths) < _LOOKED_AT:
             cells, end = self._row(self._sample, at, quoted)
             widths += [len(cells)] if any(cells) else []

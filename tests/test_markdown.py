@@ -104,7 +104,7 @@ def test_what_only_looks_like_an_admonition_is_not_lost(tmp_path: Path, written:
         ("Text.\n{: .class }", "Text."),
         ("Text. {: #a }\n\nMore {.lead}", "Text.\n\nMore"),
         ("See [Ida](x.html){target=_blank} and ![map](m.png){ width=300 }.", "See Ida and map."),
-        ("Use {py:class}`Foo` and `{: kept }`.", "Use `Foo` and `{: kept }`."),
+        ("Use {py:class}`Foo` and `{: kept }`.", "Use {py:class}`Foo` and `{: kept }`."),
         ("A set {a, b}, a {name} and x{1}.", "A set {a, b}, a {name} and x{1}."),
     ],
 )
