@@ -12,6 +12,8 @@ import engines
 import fakes
 import pytest
 import samples
+from cli_runner import run
+from served import served
 
 from gsw_graph.config import Settings
 from gsw_graph.errors import InputError
@@ -338,3 +340,29 @@ def test_nobody_else_writes_while_nothing_else_is_there(fresh_settings: Settings
         memory.cypher("MERGE (n {id: 'x'}) SET n:Person", write=True)
         assert memory.cypher("MATCH (n:Person) RETURN n.id AS id").rows == [{"id": "x"}]
         assert memory.cypher("MATCH (n) WHERE n.id = 'x' DETACH DELETE n RETURN count(*) AS n", write=True).rows == [{"n": 1}]
+
+
+def test_by_http_and_the_command_too(memories: dict[str, Memory], monkeypatch: pytest.MonkeyPatch) -> None:
+    default = memories[""]
+    monkeypatch.setenv("GSWGRAPH_CACHE", str(default.settings.cache_dir))
+    if default.settings.password:
+        monkeypatch.setenv("NEO4J_PASSWORD", default.settings.password)
+    before = state(default)
+    with served(default) as one:
+        reply = one.client.post("/api/cypher", params={"memory": "a"}, json={"query": "MATCH (d:Document) RETURN d.title AS title"})
+        assert [row["title"] for row in reply.json()["rows"]] == ["Alphaville Town"]
+        for body in ({"query": "MATCH (d:Document__b) RETURN d"}, {"query": "MATCH (d:Document__b) DETACH DELETE d", "write": True}):
+            reply = one.client.post("/api/cypher", params={"memory": "a"}, json=body, headers=one.owner())
+            assert reply.status_code == 400, reply.text
+            assert "of another memory" in reply.text
+        reply = one.client.post("/api/cypher", params={"memory": "a"}, json={"query": "MATCH (n) SET n.seen = 12", "write": True}, headers=one.owner())
+        assert reply.status_code == 200, reply.text
+    assert outside(state(default), "a") == outside(before, "a")
+    address = f"{default.settings.memory}{'&' if '?' in default.settings.memory else '?'}memory=a"
+    if "://" in address:  # a folder is open here
+        shown = run("--memory", address, "cypher", "MATCH (d:Document__b) RETURN d")
+        assert shown.exit_code == 1
+        assert "Document__b is of another memory" in shown.output
+        shown = run("--memory", address, "cypher", "MATCH (n) RETURN n", "--json")
+        assert shown.exit_code == 0
+        assert not [word for word in kept_away("a") if word in shown.output]

@@ -361,7 +361,7 @@ class _Statement(Patterns):
         elif name in _LISTS:
             return self._list(name, at)
         elif name not in _PROCEDURES:
-            raise refusal(f"{name} may see the whole database", "Ask by a pattern: MATCH (n) ...")
+            raise refusal(f"{name} may see the whole database", "Ask for nodes by a pattern")
         return at
 
     def _list(self, name: str, at: int) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING
@@ -12,11 +13,14 @@ from gsw_graph.model.results import Status, StoredMemory
 from gsw_graph.store.reader import Reader
 
 if TYPE_CHECKING:
+    from neo4j import Record
+
     from gsw_graph.engine import Connection
     from gsw_graph.store.nodes import Index
 
 SCHEMA = 1
 _INDEX_SECONDS = 3600.0
+_MAKING_SECONDS, _PAUSE = 20.0, 0.2  # until an index that another process makes has its constraint
 # The vector indexes are built anew when there are this many times more vectors, beyond a number that any
 # index answers fast.
 _GROWTH = 2
@@ -286,6 +290,26 @@ def _make(connection: Connection, wanted: list[Index], dimension: int) -> None:
 def _refuse_occupied(connection: Connection, wanted: list[Index]) -> None:
     """Raise SchemaError where another tool's index or constraint has the name of one of ours, or is on the
     same property: `IF NOT EXISTS` would take it for ours."""
+    end = time.monotonic() + _MAKING_SECONDS
+    while (found := _occupied(connection, wanted)) is not None:
+        index, record = found
+        has_our_name = (record["name"], index.kind) == (index.name, "unique")
+        if has_our_name and not record["constraint"] and time.monotonic() < end:
+            time.sleep(_PAUSE)  # another process is making it: its index is there first
+            continue
+        kind = "constraint" if record["constraint"] else "index"
+        raise SchemaError(
+            f"the {kind} {record['name']} of another tool, on "
+            f"{':'.join(record['labels'] or ())}({', '.join(record['properties'] or ())}), is in the way "
+            f"of {index.name}",
+            where=connection.url,
+            hint="Give gswgraph a database of its own with NEO4J_DATABASE, or remove it: "
+            f"DROP {kind.upper()} {record['name']}",
+        )
+
+
+def _occupied(connection: Connection, wanted: list[Index]) -> tuple[Index, Record] | None:
+    """Return the first index of ours whose place is taken, and what is there."""
     records, _, _ = connection.driver.execute_query(
         statement("read/indexes", "neo4j"), database_=connection.database, routing_="r"
     )
@@ -295,17 +319,9 @@ def _refuse_occupied(connection: Connection, wanted: list[Index]) -> None:
             existing = (record["type"], record["labels"], record["properties"], record["constraint"])
             same_name = record["name"] == index.name
             on_same = existing[:3] == ours[:3]
-            if same_name == on_same and (not same_name or existing == ours):
-                continue
-            kind = "constraint" if record["constraint"] else "index"
-            raise SchemaError(
-                f"the {kind} {record['name']} of another tool, on "
-                f"{':'.join(record['labels'] or ())}({', '.join(record['properties'] or ())}), is in the way "
-                f"of {index.name}",
-                where=connection.url,
-                hint="Give gswgraph a database of its own with NEO4J_DATABASE, or remove it: "
-                f"DROP {kind.upper()} {record['name']}",
-            )
+            if same_name != on_same or (same_name and existing != ours):
+                return index, record
+    return None
 
 
 def _drop(connection: Connection, unwanted: list[Index]) -> None:
