@@ -173,20 +173,26 @@ async def mixed(
     return seen
 
 
-async def roles(server: Server, askers: int, loaders: int, forgetters: int, seconds: float) -> Seen:
-    """Clients that ask, load or forget alone, all at the same time."""
+async def roles(
+    server: Server, askers: int, loaders: int, forgetters: int, seconds: float, least: int = 0
+) -> Seen:
+    """Clients that ask, load or forget alone, all at the same time, until the seconds are over and `least` documents
+    are forgotten."""
     seen, end = Seen(), time.monotonic() + seconds
+
+    def goes_on() -> bool:
+        return time.monotonic() < end or (len(seen.forgotten) < least and not seen.errors)
 
     async def run_asker(number: int) -> None:
         rng = random.Random(number)
         async with client_of(server) as client:
-            while time.monotonic() < end:
+            while goes_on():
                 await ask(client, seen, rng.choice(QUESTIONS))
 
     async def run_loader(number: int) -> None:
         turn = 0
         async with client_of(server) as client:
-            while time.monotonic() < end:
+            while goes_on():
                 turn += 1
                 await load(client, seen, f"loader{number}-{turn}.md", number * 100_000 + turn)
 
@@ -194,7 +200,7 @@ async def roles(server: Server, askers: int, loaders: int, forgetters: int, seco
         rng = random.Random(number)
         taken: set[str] = set()
         async with client_of(server) as client:
-            while time.monotonic() < end:
+            while goes_on():
                 mine = [source for source in seen.acknowledged - taken if hash(source) % forgetters == number]
                 if len(mine) < 2:  # some documents stay
                     await asyncio.sleep(0.1)

@@ -81,7 +81,7 @@ BESIDE: dict[str, list[tuple[list[str], int, str]]] = {
     "ledger": [(["ledger"], 0, "No language model was asked yet")],
     "cypher": [
         (["cypher", "--list"], 0, "most_mentioned"),
-        (["cypher", "most_mentioned", "limit=2", "--timeout", "50"], 0, "Ana Ruiz"),
+        (["cypher", "most_mentioned", "limit=2", "--timeout", "50"], 0, "2 rows"),
         (["cypher", "MATCH (d:Document {title: $t}) RETURN d.title AS t", "-p", "t=Stone Pier", "--csv"], 0, "Stone Pier"),
         (["cypher", "--write", "MATCH (q:Question) DETACH DELETE q RETURN count(*) AS n"], 0, "n"),
     ],

@@ -20,10 +20,10 @@ def test_askers_loaders_and_a_forgetter_leave_a_memory_in_order(fresh_settings: 
     try:
         bench.load_corpus(server)
         before = bench.sources(server)
-        seen = asyncio.run(bench.roles(server, 8, 2, 1, 6))
+        seen = asyncio.run(bench.roles(server, 8, 2, 1, 6, least=3))
         assert seen.errors == []
         assert seen.asks
-        assert seen.forgotten
+        assert len(seen.forgotten) >= 3
         assert bench.sources(server) == before | (seen.acknowledged - seen.forgotten)
         assert server.end() == 0
         assert "Traceback" not in server.log()
