@@ -67,8 +67,8 @@ _ORDINALS = {
         entry.split()
         for entry in (
             "1 first,2 second,3 third,4 fourth,5 fifth,6 sixth,7 seventh,8 eighth,9 ninth,10 tenth,"
-            "11 eleventh,12 twelfth,13 thirteenth,14 fourteenth,15 fifteenth,16 sixteenth,17 seventeenth,18 eighteenth,"
-            "19 nineteenth,20 twentieth,21 twenty-first,22 twenty-second"
+            "11 eleventh,12 twelfth,13 thirteenth,14 fourteenth,15 fifteenth,16 sixteenth,"
+            "17 seventeenth,18 eighteenth,19 nineteenth,20 twentieth,21 twenty-first,22 twenty-second"
         ).split(",")
     )
 }
