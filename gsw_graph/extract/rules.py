@@ -72,20 +72,19 @@ def extract(document: Document) -> Workspace:
         places = (passage.position for passage in document.passages if name in passage.text)
         mentions += ((FoundName(name), position) for position in places)
     _add_names(index, mentions)
-    entities = tuple(
-        Entity(
-            entry.name,
-            key,
-            tuple(sorted(entry.passages)),
-            tuple(entry.titles),
-            (("date", ()),) if entry.days else (),
-            *(entry.days or (None, None)),
-            opens=entry.starter,
-        )
-        for key, entry in sorted(index.entries.items())
-        if not (entry.starter and key in lower)
-    )
+    kept = {key: entry for key, entry in index.entries.items() if not (entry.starter and key in lower)}
+    entities = tuple(_entity(key, entry) for key, entry in sorted(kept.items()))
     return Workspace(document, "rules", entities)
+
+
+def _entity(key: str, entry: _Entry) -> Entity:
+    """Return the entity of an entry; a date has the role `date` and its days."""
+    passages, titles = tuple(sorted(entry.passages)), tuple(entry.titles)
+    if not entry.days:
+        return Entity(entry.name, key, passages, titles, opens=entry.starter)
+    first, last = entry.days
+    roles = (("date", ()),)
+    return Entity(entry.name, key, passages, titles, roles, first, last, opens=entry.starter)
 
 
 def extract_sentences(document: Document) -> Workspace:
