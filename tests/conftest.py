@@ -46,7 +46,7 @@ place = crash_place.new_place
 ON_NEO4J = frozenset(
     f"test_{topic}"
     for topic in (
-        *"browser browser_drawn crash docs embedded_engine embedding_server export local_neo4j moving neo4j_engine nodes serve_soak tracing without_password".split(),
+        *"browser browser_drawn crash docs embedded_engine embedding_server export local_neo4j moving neo4j_engine nodes serve_soak tracing unspaced without_password".split(),
         *(f"contract_{part}" for part in "ask caches chains conversations corrections cypher explore forget hostile isolation load memories merge meta model names nearest question_cache questions replace runs scope workspaces".split()),
     )
 )
