@@ -33,6 +33,13 @@ class _Entry:
         """Return the commonest spelling, of several the greatest: Beyoncé before BEYONCE."""
         return max(self.spellings, key=lambda spelling: (self.spellings[spelling], spelling))
 
+    def entity(self, key: str) -> Entity:
+        """Return the entity that the document has by this name."""
+        first, last = self.days or (None, None)
+        roles = (("date", ()),) if self.days else ()
+        places, titles = tuple(sorted(self.passages)), tuple(self.titles)
+        return Entity(self.name, key, places, titles, roles, first, last, opens=self.starter)
+
 
 class _Index:
     """Gather the names of one document by their normal form."""
@@ -73,15 +80,7 @@ def extract(document: Document) -> Workspace:
         mentions += ((FoundName(name), position) for position in places)
     _add_names(index, mentions)
     entities = tuple(
-        Entity(
-            entry.name,
-            key,
-            tuple(sorted(entry.passages)),
-            tuple(entry.titles),
-            (("date", ()),) if entry.days else (),
-            *(entry.days or (None, None)),
-            opens=entry.starter,
-        )
+        entry.entity(key)
         for key, entry in sorted(index.entries.items())
         if not (entry.starter and key in lower)
     )
