@@ -264,8 +264,8 @@ def parse_condition(text: str) -> dict[str, Any]:
 
 
 def _alternatives(value: Any, written: str) -> list[Any]:
-    """Return what equals a value of a condition: also the truth value that it writes (True, yes), and a
-    number or truth value that a document has as a text."""
+    """Return what equals a value of a condition: also the truth value that it writes (True, yes), and the
+    text of a number or truth value."""
     if value == written:
         truth = _TRUTH.get(written.lower())
         return [value] if truth is None else [value, written.capitalize(), written.lower(), truth]

@@ -33,6 +33,13 @@ class _Entry:
         """Return the commonest spelling, of several the greatest: Beyoncé before BEYONCE."""
         return max(self.spellings, key=lambda spelling: (self.spellings[spelling], spelling))
 
+    def entity(self, key: str) -> Entity:
+        """Return the entity that the document has by this name."""
+        first, last = self.days or (None, None)
+        roles = (("date", ()),) if self.days else ()
+        places, titles = tuple(sorted(self.passages)), tuple(self.titles)
+        return Entity(self.name, key, places, titles, roles, first, last, opens=self.starter)
+
 
 class _Index:
     """Gather the names of one document by their normal form."""
@@ -72,19 +79,12 @@ def extract(document: Document) -> Workspace:
         places = (passage.position for passage in document.passages if name in passage.text)
         mentions += ((FoundName(name), position) for position in places)
     _add_names(index, mentions)
-    kept = {key: entry for key, entry in index.entries.items() if not (entry.starter and key in lower)}
-    entities = tuple(_entity(key, entry) for key, entry in sorted(kept.items()))
+    entities = tuple(
+        entry.entity(key)
+        for key, entry in sorted(index.entries.items())
+        if not (entry.starter and key in lower)
+    )
     return Workspace(document, "rules", entities)
-
-
-def _entity(key: str, entry: _Entry) -> Entity:
-    """Return the entity of an entry; a date has the role `date` and its days."""
-    passages, titles = tuple(sorted(entry.passages)), tuple(entry.titles)
-    if not entry.days:
-        return Entity(entry.name, key, passages, titles, opens=entry.starter)
-    first, last = entry.days
-    roles = (("date", ()),)
-    return Entity(entry.name, key, passages, titles, roles, first, last, opens=entry.starter)
 
 
 def extract_sentences(document: Document) -> Workspace:
