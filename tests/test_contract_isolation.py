@@ -331,17 +331,6 @@ def test_indexes_of_a_named_memory_are_its_own(memories: dict[str, Memory]) -> N
     assert sorted(str(row["name"]) for row in raw(memory, "SHOW INDEXES")) == before
 
 
-def test_nobody_else_writes_while_nothing_else_is_there(fresh_settings: Settings, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """A database with a default memory alone is as free as ever."""
-    monkeypatch.setattr(Embedder, "load", staticmethod(fakes.embedder))
-    with Memory.open(settings=fresh_settings) as memory:
-        memory.load(*samples.write(tmp_path))
-        memory.cypher("CREATE (n {id: 'x'})", write=True)
-        memory.cypher("MERGE (n {id: 'x'}) SET n:Person", write=True)
-        assert memory.cypher("MATCH (n:Person) RETURN n.id AS id").rows == [{"id": "x"}]
-        assert memory.cypher("MATCH (n) WHERE n.id = 'x' DETACH DELETE n RETURN count(*) AS n", write=True).rows == [{"n": 1}]
-
-
 def test_by_http_and_the_command_too(memories: dict[str, Memory], monkeypatch: pytest.MonkeyPatch) -> None:
     default = memories[""]
     monkeypatch.setenv("GSWGRAPH_CACHE", str(default.settings.cache_dir))
@@ -366,3 +355,14 @@ def test_by_http_and_the_command_too(memories: dict[str, Memory], monkeypatch: p
         shown = run("--memory", address, "cypher", "MATCH (n) RETURN n", "--json")
         assert shown.exit_code == 0
         assert not [word for word in kept_away("a") if word in shown.output]
+
+
+def test_nobody_else_writes_while_nothing_else_is_there(fresh_settings: Settings, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A database with a default memory alone is as free as ever. The last test of the file, as it empties a server."""
+    monkeypatch.setattr(Embedder, "load", staticmethod(fakes.embedder))
+    with Memory.open(settings=fresh_settings) as memory:
+        memory.load(*samples.write(tmp_path))
+        memory.cypher("CREATE (n {id: 'x'})", write=True)
+        memory.cypher("MERGE (n {id: 'x'}) SET n:Person", write=True)
+        assert memory.cypher("MATCH (n:Person) RETURN n.id AS id").rows == [{"id": "x"}]
+        assert memory.cypher("MATCH (n) WHERE n.id = 'x' DETACH DELETE n RETURN count(*) AS n", write=True).rows == [{"n": 1}]

@@ -111,6 +111,7 @@ def test_the_classes_read_a_loaded_memory(server_settings: Settings, tmp_path: P
     from neomodel import db
 
     monkeypatch.setattr(Embedder, "load", staticmethod(fakes.embedder))
+    engines.empty(server_settings, keep_schema=True)
     with Memory.open(settings=server_settings) as memory:
         memory.load(CORPUS, *samples.write(tmp_path))
         try:

@@ -131,6 +131,7 @@ def test_a_question_is_asked_with_a_plan_and_its_passages_are_read(page: Page) -
     page.get_by_role("button", name="Right").click()
     expect(page.get_by_text("You said that this is right")).to_be_visible()
     expect(page.get_by_role("button", name="Right")).to_have_attribute("aria-pressed", "true")
+    page.locator("iframe").scroll_into_view_if_needed()
     picture = page.frame_locator("iframe")
     expect(picture.locator("#title")).to_have_text(samples.QUESTION)
     expect(picture.locator("canvas").first).to_be_visible()

@@ -184,6 +184,8 @@ def limit_reader(
 
 def _near_conditions(reader: Reader, options: ScopeOptions, failed: dict[str, Any]) -> str:
     """Return what a condition that no document fits may mean: sources, keys or values like those it names."""
+    if "inside" in failed and options.folder is None:
+        return ""  # who asks from elsewhere learns no path
     if "inside" in failed:
         sources = sorted(reader.sources().values())
         endings = {_last_part(source): source for source in reversed(sources)}
