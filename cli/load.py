@@ -125,9 +125,10 @@ def load(
     def load_once(names: Sequence[str]) -> LoadReport:
         with _memory(url, dry_run=dry_run, models=models, llm=llm, concurrency=concurrency) as memory:
             gone = memory.forget(*folders, gone=True, dry_run=True).forgotten if forget_gone else []
-            for source in gone if verbose else gone[:SHOWN]:
+            shown = gone if verbose else gone[:SHOWN]
+            for source in shown:
                 print_failure(f"Gone: {short_source(source)}")
-            print_more(gone, len(gone) if verbose else SHOWN, err=True)
+            print_more(gone, len(shown), err=True)
             with reporter(quiet, load_step) as progress:
                 report = memory.load(*names, progress=progress, allow_private=allow_private, **options)
             if gone and not dry_run:
@@ -137,7 +138,8 @@ def load(
         return report
 
     if watch:
-        _watch(folders, [url or settings().memory], load_once, forget_gone=forget_gone, **options)
+        changes = _changes(folders, url or settings().memory)
+        _watch(folders, changes, load_once, forget_gone=forget_gone, follow_links=options["follow_links"])
     else:
         click.get_current_context().exit(_exit_code(load_once(paths)))
 
@@ -159,56 +161,53 @@ def _folders(paths: Sequence[str], *, forget_gone: bool, watch: bool) -> list[st
 
 def _watch(
     folders: Sequence[str],
-    memory: list[str],
-    load_once: Callable[[Sequence[str]], LoadReport],
+    changes: Iterator[set[str]],
+    load_once: Callable[[Sequence[str]], object],
     *,
     forget_gone: bool,
     follow_links: bool,
-    **_: Any,
 ) -> None:
     """Load folders, then what changes in them, until Ctrl-C. The memory is opened for each load alone, so that
     other commands can have it; what could not be loaded is tried again."""
     from gsw_graph.loaders import paths
 
-    names, pending = folders, {""}
+    roots = {str(Path(folder).absolute()) for folder in folders}
+    pending = set(roots)
     print_failure(f"Watching {', '.join(map(one_line, folders))}; Ctrl-C ends it.")
-    for changed in _changes(folders, memory):
+    for changed in changes:
         pending |= changed
-        if not pending:
-            continue
-        if "" not in pending:
-            files = [Path(file) for file in paths(folders, follow_links=follow_links)[0]]
+        names = folders
+        all_of_them = any(path in roots or path.endswith(".gitignore") for path in pending)
+        if not all_of_them:
+            files = [Path(file) for file in paths(folders, follow_links=follow_links)[0]] if pending else []
             names = [str(file) for file in files if _is_in(file.absolute(), pending)]
-        if not names and not forget_gone:
-            pending.clear()
-            continue
         try:
-            load_once(names)
+            if names or (pending and forget_gone):
+                load_once(names)
+            pending.clear()
         except GswGraphError as error:
-            if "" in pending:
+            if not pending.isdisjoint(roots):
                 raise
             if changed:
                 print_failure(f"Error: {error}; it is tried again")
-        else:
-            pending.clear()
 
 
 def _is_in(file: Path, places: set[str]) -> bool:
     return not places.isdisjoint(map(str, (file, *file.parents)))
 
 
-def _changes(folders: Sequence[str], memory: list[str]) -> Iterator[set[str]]:
-    """Yield every second the paths that changed, until Ctrl-C; what happens below the memory does not count."""
+def _changes(folders: Sequence[str], memory: str) -> Iterator[set[str]]:
+    """Yield every second the paths that changed, until Ctrl-C; what happens in the memory does not count."""
     import watchfiles
 
-    watched = watchfiles.DefaultFilter(
-        ignore_dirs=(".git",), ignore_paths=[str(Path(path).absolute()) for path in memory]
-    )
+    from gsw_graph.config import expanded
+    from gsw_graph.engine import split_address
+
+    own = str(expanded(split_address(memory)[0]).absolute())
+    kept = watchfiles.DefaultFilter(ignore_dirs=(".git",), ignore_paths=[own])
     with suppress(KeyboardInterrupt):
-        for changes in watchfiles.watch(
-            *folders, watch_filter=watched, rust_timeout=1000, yield_on_timeout=True
-        ):
-            yield {str(Path(path).absolute()) for _, path in changes}
+        for found in watchfiles.watch(*folders, watch_filter=kept, rust_timeout=1000, yield_on_timeout=True):
+            yield {str(Path(path).absolute()) for _, path in found}
 
 
 def _print_report(report: LoadReport, *, quiet: bool, dry_run: bool, verbose: bool) -> None:

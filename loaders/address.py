@@ -84,7 +84,7 @@ def fetch(address: str, known: Mapping[str, object], *, allow_private: bool = Fa
             return _followed(client, _checked(address), headers, allow_private=allow_private)
     except httpx.TimeoutException as error:
         raise UnusableError("the server does not answer in time") from error
-    except (httpx.HTTPError, httpx.InvalidURL, OSError) as error:
+    except (httpx.HTTPError, httpx.InvalidURL, OSError, OverflowError) as error:
         raise UnusableError(f"cannot be fetched: {str(error) or type(error).__name__}") from error
 
 
@@ -126,15 +126,15 @@ def _places(url: httpx.URL, *, allow_private: bool) -> list[str]:
     """Return the IP addresses of a host, each of them checked."""
     host = url.raw_host.decode("ascii").strip("[]")
     try:
-        found = socket.getaddrinfo(host, url.port or 0, type=socket.SOCK_STREAM)
+        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
         raise UnusableError(f"there is no host {host} ({error})") from error
     places = list(dict.fromkeys(str(entry[4][0]) for entry in found))
     private = [] if allow_private else [place for place in places if not is_public(place)]
     if private:
         raise UnusableError(
-            f"{host} is {private[0]}, an address of this machine or of a private network, which is fetched "
-            "with --allow-private alone"
+            f"it leads to {private[0]}, which is this machine or in a private network; --allow-private has it "
+            "fetched all the same"
         )
     return places
 
