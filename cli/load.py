@@ -179,8 +179,8 @@ def _watch(
         names = folders
         all_of_them = any(path in roots or path.endswith(".gitignore") for path in pending)
         if not all_of_them:
-            files = [Path(file) for file in paths(folders, follow_links=follow_links)[0]] if pending else []
-            names = [str(file) for file in files if _is_in(file.absolute(), pending)]
+            files = paths(folders, follow_links=follow_links)[0] if pending else []
+            names = [file for file in files if not pending.isdisjoint(map(str, _above(file)))]
         try:
             if names or (pending and forget_gone):
                 load_once(names)
@@ -192,8 +192,10 @@ def _watch(
                 print_failure(f"Error: {error}; it is tried again")
 
 
-def _is_in(file: Path, places: set[str]) -> bool:
-    return not places.isdisjoint(map(str, (file, *file.parents)))
+def _above(file: str) -> list[Path]:
+    """Return the path of a file and the folders above it."""
+    path = Path(file).absolute()
+    return [path, *path.parents]
 
 
 def _changes(folders: Sequence[str], memory: str) -> Iterator[set[str]]:
@@ -231,18 +233,13 @@ def _without_kinds(skipped: list[Failure]) -> list[Failure]:
     """Print what has no text in one line, and return what else is named; parts with kinds are counted in the
     summary."""
     kinds: Counter[str] = Counter()
-    textless, others = [], []
-    for item in skipped:
-        if not getattr(item, "kinds", ()):
-            others.append(item)
-        elif not item.part:
-            textless.append(item.source)
-            kinds.update(dict(item.kinds))
+    textless = [item for item in skipped if not item.part and getattr(item, "kinds", ())]
+    for item in textless:
+        kinds.update(dict(getattr(item, "kinds", ())))
     if textless:
-        print_failure(
-            f"{counted_kinds(dict(kinds.most_common()))} skipped (they have no text): {_first(textless)}"
-        )
-    return others
+        counts = counted_kinds(dict(kinds.most_common()))
+        print_failure(f"{counts} skipped (they have no text): {_first([item.source for item in textless])}")
+    return [item for item in skipped if not getattr(item, "kinds", ())]
 
 
 def _first(sources: list[str]) -> str:
@@ -339,9 +336,7 @@ def print_summary(report: LoadReport, *, dry_run: bool) -> None:
             f"{report.tokens['out']:,} out, {money(report.dollars)}"
         )
     if report.forgotten:
-        click.echo(
-            f"{'Would forget' if dry_run else 'Forgot'}: {counted(len(report.forgotten), 'document')} that are gone"
-        )
+        click.echo(f"{'Would forget' if dry_run else 'Forgot'}: {counted(len(report.forgotten), 'document')}")
     if report.left_out:
         click.echo(f"Left out: {one_line(counted_kinds(report.left_out))}")
     if report.note:

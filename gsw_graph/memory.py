@@ -197,8 +197,8 @@ class Memory:
         allow_private: bool = False,
         **options: Any,
     ) -> results.LoadReport:
-        """Load files, folders, globs, `http(s)://` addresses or `-` (`stdin`), and `uploads`. What is there unchanged is left alone
-        unless `replace`; what changed is replaced.
+        """Load files, folders, globs, `http(s)://` addresses or `-` (`stdin`), and `uploads`. What is there
+        unchanged is left alone unless `replace`; what changed is replaced.
 
         Args:
             paths: Names of what is loaded; a list of names is as good.

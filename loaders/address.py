@@ -133,8 +133,8 @@ def _places(url: httpx.URL, *, allow_private: bool) -> list[str]:
     private = [] if allow_private else [place for place in places if not is_public(place)]
     if private:
         raise UnusableError(
-            f"it leads to {private[0]}, which is this machine or in a private network; --allow-private has it "
-            "fetched all the same"
+            f"it leads to {private[0]}, which is this machine or in a private network; it is fetched with "
+            "--allow-private alone"
         )
     return places
 

@@ -74,33 +74,23 @@ class UnusableError(Exception):
         place: Where in the file, `file:line`; the file where none is given.
     """
 
-    kind: type[Failure] = Failure
-
     def __init__(self, reason: str, place: str = "") -> None:
         super().__init__(reason)
         self.place = place
 
     def failure(self, name: str) -> Failure:
         """Return what the report of a load says of the file of a name."""
-        return self.kind(self.place or name, str(self))
+        return Failure(self.place or name, str(self))
 
 
 class NothingError(UnusableError):
     """Raised where a file holds nothing to read, which is no fault of it."""
 
-    kind = Skipped
-
-
-class TextlessError(NothingError):
-    """Raised where a file is of a kind that has no text, such as "a PNG image"."""
-
-    def __init__(self, kind: str) -> None:
-        super().__init__(f"{kind}, {NO_TEXT}")
-        self.noun = kind.removeprefix("an ").removeprefix("a ")
-
     def failure(self, name: str) -> Skipped:
-        """Return what the report of a load says, with the kind."""
-        return Skipped(name, str(self), kinds=((self.noun, 1),))
+        """Return what the report of a load says of the file of a name: of one without text also its kind."""
+        noun, comma, _ = str(self).partition(f", {NO_TEXT}")
+        kinds = ((noun.partition(" ")[2], 1),) if comma else ()
+        return Skipped(self.place or name, str(self), kinds=kinds)
 
 
 @dataclass
@@ -441,7 +431,7 @@ _TEXTLESS: tuple[tuple[int, bytes, str], ...] = (
     (8, b"WEBP", "a WebP image"),
     (8, b"WAVE", "a sound file"),
     (8, b"AVI ", "a film"),
-    (4, b"ftyp", "a film, a sound file or a HEIC image"),
+    (4, b"ftyp", "a film, sound or HEIC file"),
     (0, b"\x1aE\xdf\xa3", "a film"),
     (0, b"ID3", "a sound file"),
     (0, b"OggS", "a sound file"),
@@ -533,9 +523,8 @@ def detect_format(file: File) -> Format:
             return form
     for at, sign, kind in _TEXTLESS:
         if head.startswith(sign, at) and (b"\0" in head or not sign.isascii()):
-            if "archive" in kind:
-                raise NothingError(f"{kind}: unpack it and load the folder")
-            raise TextlessError(kind)
+            advice = ": unpack it and load the folder" if "archive" in kind else f", {NO_TEXT}"
+            raise NothingError(f"{kind}{advice}")
     for magic, kind in _FOREIGN.items():
         if head.startswith(magic):
             raise UnusableError(f"{kind}, which is not a supported format ({_SUPPORTED})")
@@ -551,7 +540,7 @@ def detect_format(file: File) -> Format:
     if (name.endswith((".eml", ".mail")) and _HEADERS.match(body)) or _is_mail(body):
         return "mail"
     if name.endswith(".svg") and body.startswith(b"<"):
-        raise TextlessError("an SVG image")
+        raise NothingError(f"an SVG image, {NO_TEXT}")
     if _HTML.match(body) or (name.endswith((".html", ".htm", ".xhtml")) and body.startswith(b"<")):
         return "html"
     if _is_chat(body):

@@ -103,7 +103,7 @@ def gone_from(reader: Reader, names: Sequence[str], folder: str | Path | None) -
             that is not mounted.
     """
     rows = reader.rows("read/sources")
-    records = _Records()
+    records: dict[str, set[str] | None] = {}
     gone: dict[str, str] = {}
     for name in names:
         below = tuple(f"{path}/".replace("//", "/") for path in source_paths(name, folder or ""))
@@ -116,39 +116,39 @@ def gone_from(reader: Reader, names: Sequence[str], folder: str | Path | None) -
         if is_empty and stored:
             hint = f"Is its drive connected? If it is: gswgraph forget {name.rstrip('/')}/"
             raise InputError("this folder is empty, so nothing is forgotten", where=name, hint=hint)
-        gone |= {row["id"]: row["source"] for row in stored if not records.hold(row["source"], row["file"])}
+        gone |= {
+            row["id"]: row["source"] for row in stored if not _is_there(row["source"], row["file"], records)
+        }
     return gone
 
 
-class _Records:
-    """What files hold now; each is read once."""
+def _is_there(source: str, file: str | None, records: dict[str, set[str] | None]) -> bool:
+    """Return whether the source of a document is a file, or a record of one.
 
-    def __init__(self) -> None:
-        self._sources: dict[str, set[str] | None] = {}
-
-    def hold(self, source: str, file: str | None) -> bool:
-        """Return whether a document is still there: its source is a file, or a record of one."""
-        if file is None and _may_exist(source):
-            return True
-        holder = file or source.rpartition("#")[0]
-        if not holder or not _may_exist(holder):
-            return False
-        if holder not in self._sources:
-            items = list(loaders.read([holder]))
-            is_sound = all(isinstance(item, Skipped) or not isinstance(item, Failure) for item in items)
-            self._sources[holder] = {item.source for item in items} if is_sound else None
-        sources = self._sources[holder]
-        return sources is None or source in sources
+    Args:
+        source: Of the document.
+        file: The file that it was read from, if its source does not say so.
+        records: What files hold, None where that cannot be told; it grows.
+    """
+    if file is None and _may_exist(source):
+        return True
+    holder = file or source.rpartition("#")[0]
+    if not _may_exist(holder):
+        return False
+    if holder not in records:
+        items = list(loaders.read([holder]))
+        is_sound = all(isinstance(item, Skipped) or not isinstance(item, Failure) for item in items)
+        records[holder] = {item.source for item in items} if is_sound else None
+    sources = records[holder]
+    return sources is None or source in sources
 
 
 def _may_exist(path: str) -> bool:
     """Return whether a file is there, or the system does not tell."""
     try:
         os.stat(path)  # noqa: PTH116 - Path raises for what no file is named
-    except (FileNotFoundError, NotADirectoryError):
-        return False
-    except (OSError, ValueError):
-        return True
+    except (OSError, ValueError) as error:
+        return not isinstance(error, FileNotFoundError | NotADirectoryError)
     return True
 
 

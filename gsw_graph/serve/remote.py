@@ -244,8 +244,8 @@ class RemoteMemory:
         allow_private: bool = False,
         **options: Any,
     ) -> results.LoadReport:
-        """Load as `Memory.load`: the server reads the files, and is sent standard input, uploads, or the pages
-        of addresses, which are fetched here."""
+        """Load as `Memory.load`: the server reads the files, and is sent standard input, uploads, or pages,
+        which are fetched here."""
         check = cancel.check if cancel else never_cancelled
         addresses = [path for path in paths if is_address(path)]
         if addresses and (uploads or len(addresses) < len(paths)):
@@ -280,7 +280,8 @@ class RemoteMemory:
             if value is not None
         }
         streams = uploads or {"stdin": stdin or standard_input()}
-        files = [("files", (name, file, None, getattr(file, "headers", {}))) for name, file in streams.items()]
+        parts = ((name, file, None, getattr(file, "headers", {})) for name, file in streams.items())
+        files = [("files", part) for part in parts]
         return self._events(results.LoadReport, "/load", receive, "report", cancel, data=form, files=files)
 
     def _request(self, kind: type[T], method: str, path: str, values: dict[str, Any]) -> T:
