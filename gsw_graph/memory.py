@@ -158,6 +158,12 @@ class Memory:
             return self._embedder
 
     @property
+    def loaded_embedder(self) -> Embedder | None:
+        """The embedder if it is loaded and runs on this machine: a few sentences more cost little."""
+        loaded = self._embedder if self._base is None else self._base.loaded_embedder
+        return None if loaded is None or loaded.backend == "server" else loaded
+
+    @property
     def reranker(self) -> Reranker | None:
         """The reranker of the settings, loaded when it is first needed; None for `cosine`, which the
         embedder's vectors serve."""

@@ -207,6 +207,7 @@ class FakeMemory:
         DocumentCounts(new=2, unchanged=1), {"Passage": 5, "Concept": -1}, [], {"total": 1.25}
     )
     passages = (passage(1), passage(2))
+    loaded_embedder = None
     state = Status(
         "/m",
         "fake",

@@ -48,15 +48,11 @@ PlanJson = Annotated[
     list[Any] | dict[str, Any] | bool | None,
     Field(description="Sub-questions to follow, as `ask --plan` reads them; false: none, and none is made."),
 ]
-Seconds = Annotated[
-    float | None, Field(gt=0, description="Seconds; never longer than the server allows.")
-]
+Seconds = Annotated[float | None, Field(gt=0, description="Seconds; never longer than the server allows.")]
 TopK = Annotated[int, Field(ge=1, le=100, description="How many passages.")]
 
 
-Folder = Annotated[
-    str | None, Field(description="For the owner alone: where paths among the sources begin.")
-]
+Folder = Annotated[str | None, Field(description="For the owner alone: where paths among the sources begin.")]
 
 
 class NullsAreDefaults:
@@ -212,7 +208,7 @@ async def ask(context: Context, body: AskBody) -> Response:
             cancel=cancel,
         )
         if context.wants_events:
-            send("places", places(answer))
+            send("places", places(answer, context.memory.loaded_embedder))
         return answer.to_dict()
 
     if context.wants_events:
