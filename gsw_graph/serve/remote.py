@@ -140,6 +140,8 @@ class RemoteMemory:
     """The memory of a running server, for its owner on the same machine. Models and settings are those of the
     server. Raises what `Memory` does, and EngineError for what only the process can do that has it open."""
 
+    loaded_embedder = None  # the server has it
+
     def __init__(self, running: RunningServer, settings: Settings) -> None:
         self.settings, self.address, self.url = settings, running.address, settings.memory
         self._client = httpx.Client(
