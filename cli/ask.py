@@ -97,6 +97,7 @@ class _Ask(click.Command):
 )
 @field_option(AskOptions, "keep", "--forget-question", help="Do not store the question in the memory.")
 @html_option()
+@click.option("--full", is_flag=True, help="Print passages whole, not the part of each that answers.")
 @click.option("--timings", is_flag=True, help="Show where the time went; the JSON always has it.")
 @json_option
 @click.pass_obj
@@ -108,6 +109,7 @@ def ask(
     llm: str | None,
     no_llm: bool,
     html: str | None,
+    full: bool,
     timings: bool,
     browse: bool,
     show_cypher: bool,
@@ -141,6 +143,7 @@ def ask(
       gswgraph ask --evidence compact "Who founded the foundry?"
       gswgraph ask "Who founded the foundry?" --in notes/ --where 'author = "Grau"' --since 1901
       gswgraph ask "Who built the Marrow Bridge?" --browse
+      gswgraph ask -k 2 --full "How do I ask for leave?"
       gswgraph ask --json < questions.txt
     """
     words = " ".join(question).strip()
@@ -162,6 +165,7 @@ def ask(
     printing: dict[str, Any] = {
         "timings": timings,
         "wanted": options["strategy"],
+        "full": full,
     }
     needed = {"embedder": options["strategy"] != "bm25", "llm": not no_llm, "walk": True}
     models = [name for name, is_needed in needed.items() if is_needed]
@@ -183,7 +187,7 @@ def ask(
             if as_json:
                 print_json(shown.to_dict())
             else:
-                print_answer(shown, streamed=streamed.end(), **printing)
+                print_answer(shown, streamed=streamed.end(), embedder=memory.loaded_embedder, **printing)
         if words and html is not None:  # last: what cannot be written takes no answer away
             print_failure(f"Picture: {memory.draw(answer).save(html).absolute()}")
         if browse:
@@ -234,6 +238,6 @@ def _ask_lines(
         if as_json:
             print_json(answer.to_dict(), lines=True)
         else:
-            print_answer(answer, streamed=streamed.end(), **printing)
+            print_answer(answer, streamed=streamed.end(), embedder=memory.loaded_embedder, **printing)
             click.echo()
     return failed

@@ -70,7 +70,7 @@ def demo(url: str | None, as_json: bool) -> None:
         for comment, question, plan in QUESTIONS:
             option = f" --plan {shlex.quote(json.dumps(plan))}" if plan else ""
             click.echo(f"\n# {comment}\n$ {memory_argument} ask -k 2{option} {shlex.quote(question)}\n")
-            print_answer(_ask(memory, question, plan))
+            print_answer(_ask(memory, question, plan), embedder=memory.loaded_embedder)
     click.echo(
         f"\nYour own questions:             {memory_argument} ask"
         "\nYour own documents and model:   export GSWGRAPH_LLM=MODEL OPENAI_API_KEY=KEY    "

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack, contextmanager
+import re
+from collections import Counter
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import replace
 from functools import partial
 from itertools import chain
+from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
@@ -24,19 +28,23 @@ from gsw_graph.cli.text.output import (
     print_result,
     reporter,
 )
+from gsw_graph.errors import GswGraphError
 from gsw_graph.extract import BY_MODEL, EXTRACTORS
 from gsw_graph.load.options import LoadOptions
+from gsw_graph.model.documents import Skipped
 from gsw_graph.model.documents import counted as counted_kinds
 from gsw_graph.text.safe_text import clean, cut, one_line, short_source, without_password
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from gsw_graph.memory import Memory, Progress
     from gsw_graph.model.documents import Failure
     from gsw_graph.model.results import Forgotten, LoadReport
 
-SHOWN = 20  # failures, and faults of one kind, listed for people
+SHOWN = 20  # kinds of failures, and documents that are gone, listed for people
+NAMED = 3  # of each kind
+_DETAIL = re.compile(r"0x\w+|\d+|'[^']*'")
 PROBLEM = 80  # characters of the last failure
 
 
@@ -60,7 +68,17 @@ PROBLEM = 80  # characters of the last failure
 @field_option(LoadOptions, "meta", metavar="KEY=VALUE", multiple=True)
 @field_option(LoadOptions, "follow_links")
 @field_option(LoadOptions, "dry_run")
+@click.option(
+    "--allow-private", is_flag=True, help="Fetch addresses of this machine and of private networks too."
+)
+@click.option(
+    "--forget-gone",
+    is_flag=True,
+    help="Forget documents that are no longer in the folders, after naming them.",
+)
+@click.option("--watch", is_flag=True, help="Go on loading what changes in the folders; Ctrl-C ends it.")
 @click.option("--quiet", "-q", is_flag=True, help="No progress and no summary; failures are still listed.")
+@click.option("--verbose", "-v", is_flag=True, help="Name every file that failed or was skipped.")
 @json_option
 @click.pass_obj
 def load(
@@ -68,16 +86,20 @@ def load(
     /,
     paths: tuple[str, ...],
     quiet: bool,
+    verbose: bool,
     as_json: bool,
     llm: str | None,
     concurrency: int | None,
+    allow_private: bool,
+    forget_gone: bool,
+    watch: bool,
     **options: Any,
 ) -> None:
-    """Load files, folders, globs, or standard input (-) into the memory.
+    """Load files, folders, globs, http(s):// addresses, or standard input (-) into the memory.
 
     The format is found by looking at the content: text, Markdown, mail, PDF, HTML, Office, JSON or JSON lines with `title` and `text`, and ready
     workspaces (ours, Panini's, OpenIE triples, propositions). CSV and code are known by their names.
-    Pictures, archives and empty files are skipped, and so are links that lead out of a folder.
+    Pictures, archives and empty files are skipped, and so are links that lead out of a folder and what its .gitignore leaves out.
     What is loaded already and unchanged is left alone, so a load that was cut off is completed by running it again.
 
     With a language model (GSWGRAPH_LLM or --llm, OPENAI_API_KEY, OPENAI_BASE_URL) text becomes workspaces.
@@ -90,26 +112,141 @@ def load(
       gswgraph load report.md
       gswgraph load notes/ corpus.jsonl --json
       gswgraph load - < notes.txt
+      gswgraph load https://example.com/handbook.pdf
+      gswgraph load notes/ --forget-gone --watch
       gswgraph load notes/ --llm gpt-4.1-mini --dry-run
       gswgraph load notes/ --llm gpt-4.1-mini --budget 2.00
     """
     models = ["embedder", "llm"] if options["extractor"] in ("auto", *BY_MODEL) else ["embedder"]
-    with (
-        _memory(url, dry_run=options["dry_run"], models=models, llm=llm, concurrency=concurrency) as memory,
-        reporter(quiet, load_step) as progress,
-    ):
-        report = memory.load(*paths, progress=progress, **options)
+    dry_run = options["dry_run"]
+    folders = _folders(paths, forget_gone=forget_gone, watch=watch)
+    show = partial(_print_report, quiet=quiet, dry_run=dry_run, verbose=verbose)
 
-    print_result(report, as_json, partial(_print_report, quiet=quiet, dry_run=options["dry_run"]))
-    click.get_current_context().exit(_exit_code(report))
+    def load_once(names: Sequence[str]) -> LoadReport:
+        with _memory(url, dry_run=dry_run, models=models, llm=llm, concurrency=concurrency) as memory:
+            gone = memory.forget(*folders, gone=True, dry_run=True).forgotten if forget_gone else []
+            shown = gone if verbose else gone[:SHOWN]
+            for source in shown:
+                print_failure(f"Gone: {short_source(source)}")
+            print_more(gone, len(shown), err=True)
+            with reporter(quiet, load_step) as progress:
+                report = memory.load(*names, progress=progress, allow_private=allow_private, **options)
+            if gone and not dry_run:
+                memory.forget(*folders, gone=True)
+        report = replace(report, forgotten=gone)
+        print_json(report.to_dict(), lines=watch) if as_json else show(report)
+        return report
+
+    if watch:
+        changes = _changes(folders, url or settings().memory)
+        _watch(folders, changes, load_once, forget_gone=forget_gone, follow_links=options["follow_links"])
+    else:
+        click.get_current_context().exit(_exit_code(load_once(paths)))
 
 
-def _print_report(report: LoadReport, *, quiet: bool, dry_run: bool) -> None:
-    _print_by_reason(report.failures, lambda failure: "Left out" if failure.part else "Failed", 1)
+def _folders(paths: Sequence[str], *, forget_gone: bool, watch: bool) -> list[str]:
+    """Return the folders among what is loaded. Raises UsageError where an option lacks them."""
+    from gsw_graph.loaders.address import is_address
+
+    if not (forget_gone or watch):
+        return []
+    others = [path for path in paths if path == "-" or is_address(path) or Path(path).is_file()]
+    folders = [path for path in paths if path not in others]
+    if watch and others:
+        raise click.UsageError(f"--watch is for folders, and this is none: {one_line(others[0])}")
+    if not folders:
+        raise click.UsageError("--forget-gone is for folders, and none is named.")
+    return folders
+
+
+def _watch(
+    folders: Sequence[str],
+    changes: Iterator[set[str]],
+    load_once: Callable[[Sequence[str]], object],
+    *,
+    forget_gone: bool,
+    follow_links: bool,
+) -> None:
+    """Load folders, then what changes in them, until Ctrl-C. The memory is opened for each load alone, so that
+    other commands can have it; what could not be loaded is tried again."""
+    from gsw_graph.loaders import paths
+
+    roots = {str(Path(folder).absolute()) for folder in folders}
+    pending = set(roots)
+    print_failure(f"Watching {', '.join(map(one_line, folders))}; Ctrl-C ends it.")
+    for changed in changes:
+        pending |= changed
+        names = folders
+        all_of_them = any(path in roots or path.endswith(".gitignore") for path in pending)
+        if not all_of_them:
+            files = paths(folders, follow_links=follow_links)[0] if pending else []
+            names = [file for file in files if not pending.isdisjoint(map(str, _above(file)))]
+        try:
+            if names or (pending and forget_gone):
+                load_once(names)
+            pending.clear()
+        except GswGraphError as error:
+            if not pending.isdisjoint(roots):
+                raise
+            if changed:
+                print_failure(f"Error: {error}; it is tried again")
+
+
+def _above(file: str) -> list[Path]:
+    """Return the path of a file and the folders above it."""
+    path = Path(file).absolute()
+    return [path, *path.parents]
+
+
+def _changes(folders: Sequence[str], memory: str) -> Iterator[set[str]]:
+    """Yield every second the paths that changed, until Ctrl-C; what happens in the memory does not count."""
+    import watchfiles
+
+    from gsw_graph.config import expanded
+    from gsw_graph.engine import split_address
+
+    own = str(expanded(split_address(memory)[0]).absolute())
+    kept = watchfiles.DefaultFilter(ignore_dirs=(".git",), ignore_paths=[own])
+    with suppress(KeyboardInterrupt):
+        for found in watchfiles.watch(*folders, watch_filter=kept, rust_timeout=1000, yield_on_timeout=True):
+            yield {str(Path(path).absolute()) for _, path in found}
+
+
+def _print_report(report: LoadReport, *, quiet: bool, dry_run: bool, verbose: bool) -> None:
+    if verbose:
+        for failure in (*report.failures, *report.skipped):
+            print_failure(f"{_label(failure)}: {short_source(failure.source)}: {one_line(failure.reason)}")
+    else:
+        _print_by_reason(report.failures)
+        _print_by_reason([] if quiet else _without_kinds(report.skipped))
     if not quiet:
-        skipped = [item for item in report.skipped if not getattr(item, "kinds", ())]  # else in the summary
-        _print_by_reason(skipped, lambda _: "Skipped", SHOWN)
         print_summary(report, dry_run=dry_run)
+
+
+def _label(failure: Failure) -> str:
+    if isinstance(failure, Skipped):
+        return "Skipped"
+    return "Left out" if failure.part else "Failed"
+
+
+def _without_kinds(skipped: list[Failure]) -> list[Failure]:
+    """Print what has no text in one line, and return what else is named; parts with kinds are counted in the
+    summary."""
+    kinds: Counter[str] = Counter()
+    with_kinds = [item for item in skipped if isinstance(item, Skipped) and item.kinds]
+    textless = [item for item in with_kinds if not item.part]
+    for item in textless:
+        kinds.update(dict(item.kinds))
+    if textless:
+        counts = counted_kinds(dict(kinds.most_common()))
+        print_failure(f"{counts} skipped (they have no text): {_first([item.source for item in textless])}")
+    return [item for item in skipped if item not in with_kinds]
+
+
+def _first(sources: list[str]) -> str:
+    """Return the first names of some sources, and how many more there are."""
+    more = f" and {len(sources) - NAMED:,} more" if len(sources) > NAMED else ""
+    return ", ".join(map(short_source, sources[:NAMED])) + more
 
 
 def _exit_code(report: LoadReport) -> int:
@@ -159,15 +296,16 @@ def load_step(progress: Progress, seconds: float) -> Step:
     return Step(text, passages, progress.total if loading else None)
 
 
-def _print_by_reason(failures: list[Failure], label: Callable[[Failure], str], shown: int) -> None:
-    by_reason: dict[tuple[str, str], list[str]] = {}
+def _print_by_reason(failures: list[Failure]) -> None:
+    """Print a line for each kind of failure: reasons that differ in places and numbers are of one kind."""
+    by_kind: dict[tuple[str, str], list[Failure]] = {}
     for failure in failures:
-        key = label(failure), one_line(failure.reason)
-        by_reason.setdefault(key, []).append(short_source(failure.source))
-    for (word, reason), sources in list(by_reason.items())[:SHOWN]:
-        also = f" and {len(sources) - shown:,} more" if len(sources) > shown else ""
-        print_failure(f"{word}: {', '.join(sources[:shown])}{also}: {reason}")
-    print_more([*chain(*list(by_reason.values())[SHOWN:])], 0, err=True)
+        kind = _DETAIL.sub("", one_line(failure.reason))
+        by_kind.setdefault((_label(failure), kind), []).append(failure)
+    for (label, _), alike in list(by_kind.items())[:SHOWN]:
+        sources = [failure.source for failure in alike]
+        print_failure(f"{label}: {_first(sources)}: {one_line(alike[0].reason)}")
+    print_more([*chain(*list(by_kind.values())[SHOWN:])], 0, err=True)
 
 
 def print_summary(report: LoadReport, *, dry_run: bool) -> None:
@@ -198,6 +336,8 @@ def print_summary(report: LoadReport, *, dry_run: bool) -> None:
             f"cache, {report.tokens['in']:,} tokens in and "
             f"{report.tokens['out']:,} out, {money(report.dollars)}"
         )
+    if report.forgotten:
+        click.echo(f"{'Would forget' if dry_run else 'Forgot'}: {counted(len(report.forgotten), 'document')}")
     if report.left_out:
         click.echo(f"Left out: {one_line(counted_kinds(report.left_out))}")
     if report.note:
@@ -270,7 +410,9 @@ def _print_forgotten(result: Forgotten) -> None:
     for source in result.unknown:
         shown = short_source(source)
         if number := result.folders.get(source):
-            shown = f"{shown}, a folder of {counted(number, 'document')}; a folder ends with a slash: {shown}/"
+            shown = (
+                f"{shown}, a folder of {counted(number, 'document')}; a folder ends with a slash: {shown}/"
+            )
         print_failure(f"Unknown: {shown}")
     questions = f" and {counted(result.questions, 'question')} answered from them" if result.questions else ""
     click.echo(f"Forgot {counted(len(result.forgotten), 'document')}{questions}.")

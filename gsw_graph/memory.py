@@ -158,6 +158,12 @@ class Memory:
             return self._embedder
 
     @property
+    def loaded_embedder(self) -> Embedder | None:
+        """The embedder if it is loaded and runs on this machine: a few sentences more cost little."""
+        loaded = self._embedder if self._base is None else self._base.loaded_embedder
+        return None if loaded is None or loaded.backend == "server" else loaded
+
+    @property
     def reranker(self) -> Reranker | None:
         """The reranker of the settings, loaded when it is first needed; None for `cosine`, which the
         embedder's vectors serve."""
@@ -194,10 +200,11 @@ class Memory:
         uploads: Mapping[str, BinaryIO] | None = None,
         progress: Callable[[Progress], None] | None = None,
         cancel: Cancel | None = None,
+        allow_private: bool = False,
         **options: Any,
     ) -> results.LoadReport:
-        """Load files, folders, globs or `-` (`stdin`), and `uploads`. What is there unchanged is left alone
-        unless `replace`; what changed is replaced.
+        """Load files, folders, globs, `http(s)://` addresses or `-` (`stdin`), and `uploads`. What is there
+        unchanged is left alone unless `replace`; what changed is replaced.
 
         Args:
             paths: Names of what is loaded; a list of names is as good.
@@ -205,13 +212,16 @@ class Memory:
             uploads: Open files by name; their source is `upload:NAME`.
             progress: Called with how far the load is.
             cancel: Ends the load from another thread; what was written stays.
+            allow_private: Fetch addresses of this machine and of private networks too.
             options: Those of `LoadOptions`, such as `extractor="rules"` or `dry_run=True`.
 
         Raises:
             InputError: A path does not exist, or an option does not fit. What cannot be read is listed in
                 the report.
         """
+        from gsw_graph.load.addresses import fetched
         from gsw_graph.load.loading import load
+        from gsw_graph.loaders.address import is_address
 
         check = cancel.check if cancel else never_cancelled
         lists = ([path] if isinstance(path, str | Path) else path for path in paths)
@@ -223,6 +233,8 @@ class Memory:
                 progress(now)
 
         how = LoadOptions(**options)
+        addresses = [name for name in names if is_address(name)]
+        pages = fetched(addresses, self.show, how, allow_private=allow_private, check=check)
         with self._changing(check):
             check()  # a short load would be written before its first report
             with span("load", extractor=how.extractor, memory=self.url) as current:
@@ -230,13 +242,14 @@ class Memory:
                     self._connection,
                     self._settings,
                     lambda: self.embedder,
-                    names,
+                    [name for name in names if name not in addresses],
                     how,
                     stdin=stdin,
-                    uploads=uploads or {},
+                    uploads={**(uploads or {}), **pages.pages},
                     progress=report,
                     alone=self._locks.exclusive,
                 )
+                loaded = pages.added_to(loaded)
                 annotate(
                     current,
                     calls=loaded.calls,
@@ -387,6 +400,7 @@ class Memory:
         self,
         *sources: str,
         everything: bool = False,
+        gone: bool = False,
         dry_run: bool = False,
         folder: str | Path | None = "",
     ) -> results.Forgotten:
@@ -395,20 +409,20 @@ class Memory:
         Args:
             sources: Sources or paths; a folder is meant where its name ends in a slash.
             everything: Remove all documents, and all questions asked; of a named memory also its indexes.
+            gone: The sources are folders: remove what is no longer in them.
             dry_run: Only return what would be removed.
             folder: Where paths begin, None where no source is a path.
 
         Raises:
-            InputError: A name is empty.
+            InputError: A name is empty, or a folder cannot be read.
         """
         from gsw_graph.load.forgetting import forget
 
         with self._changing():
             if self._stored_state() is None:
                 return results.Forgotten([], list(sources))
-            forgotten = forget(
-                self._connection, sources, everything=everything, dry_run=dry_run, folder=folder
-            )
+            how: dict[str, Any] = {"everything": everything, "gone": gone, "dry_run": dry_run}
+            forgotten = forget(self._connection, sources, **how, folder=folder)
             if everything and not dry_run and self._connection.memory:
                 schema.remove(self._connection)
             return forgotten

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from gsw_graph.loaders import converter, markdown, records, subtitles, text, whatsapp
+from gsw_graph.loaders.address import Page
 from gsw_graph.loaders.files import (
     File,
     Format,
@@ -79,7 +80,7 @@ def read(
     Args:
         paths: What to read.
         stdin: What "-" means; by default, standard input of the process.
-        uploads: Open files by name; the source of each is `upload:NAME`.
+        uploads: Open files by name; the source of each is `upload:NAME`, of a `Page` its address, the name.
         position: Kept as reading goes on.
         follow_links: Whether links that lead out of a folder are followed, and not Skipped.
 
@@ -147,7 +148,28 @@ def _items(
             except OSError as error:
                 yield unreadable(path, error)
     for name, upload in uploads.items():
-        yield from _tracked(name, Path(f"{UPLOAD}{name}"), upload, _length(upload), position)
+        if isinstance(upload, Page):
+            path = Path(f"{UPLOAD}{upload.path(name)}")
+            for item in _tracked(name, path, upload, _length(upload), position):
+                yield _with_address(item, path.as_posix(), name, upload)
+        else:
+            yield from _tracked(name, Path(f"{UPLOAD}{name}"), upload, _length(upload), position)
+
+
+def _with_address(item: Item, path: str, address: str, page: Page) -> Item:
+    """Return an item of a page, with its address in place of a path; a document that is the whole page knows
+    what the next load asks with, and one with another source knows the address."""
+    if isinstance(item, Failure):
+        return item
+    place, value = item
+    document = value.document if isinstance(value, Workspace) else value
+    if document.source == path:
+        document = replace(document, source=address, meta={**document.meta, **page.meta})
+    elif document.source.startswith(f"{path}#"):
+        document = replace(document, source=address + document.source.removeprefix(path))
+    else:
+        document = replace(document, file=address)
+    return place, replace(value, document=document) if isinstance(value, Workspace) else document
 
 
 def _with_file(item: Item, source: str, modified: float) -> Item:

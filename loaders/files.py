@@ -14,13 +14,15 @@ import io
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 from typing import BinaryIO, Literal, TypeAlias
 
 from gsw_graph.errors import InputError
+from gsw_graph.loaders import ignored
+from gsw_graph.loaders.ignored import Rule
 from gsw_graph.model.documents import (
     Document,
     Failure,
@@ -72,21 +74,23 @@ class UnusableError(Exception):
         place: Where in the file, `file:line`; the file where none is given.
     """
 
-    kind: type[Failure] = Failure
-
     def __init__(self, reason: str, place: str = "") -> None:
         super().__init__(reason)
         self.place = place
 
     def failure(self, name: str) -> Failure:
         """Return what the report of a load says of the file of a name."""
-        return self.kind(self.place or name, str(self))
+        return Failure(self.place or name, str(self))
 
 
 class NothingError(UnusableError):
     """Raised where a file holds nothing to read, which is no fault of it."""
 
-    kind = Skipped
+    def failure(self, name: str) -> Skipped:
+        """Return what the report of a load says of the file of a name: of one without text also its kind."""
+        noun, comma, _ = str(self).partition(f", {NO_TEXT}")
+        kinds = ((noun.partition(" ")[2], 1),) if comma else ()
+        return Skipped(self.place or name, str(self), kinds=kinds)
 
 
 @dataclass
@@ -127,6 +131,7 @@ class Converted:
 
 
 _MOST_PROPERTIES = 4000  # characters
+NO_TEXT = "which has no text to load"
 LISTED = 20  # faults of a document that are listed one by one
 
 
@@ -190,15 +195,22 @@ def _matches(pattern: str) -> dict[str, Path | None]:
 
 
 def walk(
-    path: Path, seen: set[Path], within: Path | None = None, *, follow_links: bool = False
+    path: Path,
+    seen: set[Path],
+    within: Path | None = None,
+    *,
+    follow_links: bool = False,
+    rules: Sequence[Rule] = (),
 ) -> Iterator[Path | Failure]:
-    """Yield the files under a folder, sorted by name, each once; hidden names are left out.
+    """Yield the files under a folder, sorted by name, each once; hidden names are left out, and what the
+    `.gitignore` of a folder leaves out.
 
     Args:
         path: A folder, or a file.
         seen: Resolved paths that are not read again; it grows.
         within: What links are to stay in; the folder itself where none is given.
         follow_links: Whether links that lead out of it are followed all the same.
+        rules: Those of `.gitignore` in folders above, the nearest first.
     """
     name = printable(path.as_posix())
     try:
@@ -216,9 +228,12 @@ def walk(
             children = sorted(child for child in path.iterdir() if not child.name.startswith("."))
             if not children:
                 yield Skipped(name, "an empty folder")
+            rules = [*ignored.rules(path), *rules]
             for child in children:
-                if child.is_dir() or child.is_file():
-                    yield from walk(child, seen, within or real, follow_links=follow_links)
+                if ignored.is_ignored(child, rules):
+                    yield Skipped(printable(child.as_posix()), ignored.IGNORED)
+                elif child.is_dir() or child.is_file():
+                    yield from walk(child, seen, within or real, follow_links=follow_links, rules=rules)
                 else:
                     reason = "not a regular file, or a link that leads nowhere"
                     yield Failure(printable(child.as_posix()), reason)
@@ -416,7 +431,7 @@ _TEXTLESS: tuple[tuple[int, bytes, str], ...] = (
     (8, b"WEBP", "a WebP image"),
     (8, b"WAVE", "a sound file"),
     (8, b"AVI ", "a film"),
-    (4, b"ftyp", "a film, a sound file or a HEIC image"),
+    (4, b"ftyp", "a film, sound or HEIC file"),
     (0, b"\x1aE\xdf\xa3", "a film"),
     (0, b"ID3", "a sound file"),
     (0, b"OggS", "a sound file"),
@@ -508,8 +523,8 @@ def detect_format(file: File) -> Format:
             return form
     for at, sign, kind in _TEXTLESS:
         if head.startswith(sign, at) and (b"\0" in head or not sign.isascii()):
-            advice = "unpack it and load the folder" if "archive" in kind else "which has no text to load"
-            raise NothingError(f"{kind}{':' if 'archive' in kind else ','} {advice}")
+            advice = ": unpack it and load the folder" if "archive" in kind else f", {NO_TEXT}"
+            raise NothingError(f"{kind}{advice}")
     for magic, kind in _FOREIGN.items():
         if head.startswith(magic):
             raise UnusableError(f"{kind}, which is not a supported format ({_SUPPORTED})")
@@ -525,7 +540,7 @@ def detect_format(file: File) -> Format:
     if (name.endswith((".eml", ".mail")) and _HEADERS.match(body)) or _is_mail(body):
         return "mail"
     if name.endswith(".svg") and body.startswith(b"<"):
-        raise NothingError("an SVG image, which has no text to load")
+        raise NothingError(f"an SVG image, {NO_TEXT}")
     if _HTML.match(body) or (name.endswith((".html", ".htm", ".xhtml")) and body.startswith(b"<")):
         return "html"
     if _is_chat(body):

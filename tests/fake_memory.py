@@ -207,6 +207,7 @@ class FakeMemory:
         DocumentCounts(new=2, unchanged=1), {"Passage": 5, "Concept": -1}, [], {"total": 1.25}
     )
     passages = (passage(1), passage(2))
+    loaded_embedder = None
     state = Status(
         "/m",
         "fake",
@@ -280,7 +281,7 @@ class FakeMemory:
     def __exit__(self, kind, value, traceback):
         self.close()
 
-    def load(self, *paths, stdin=None, uploads=None, progress=None, cancel=None, **options):
+    def load(self, *paths, stdin=None, uploads=None, progress=None, cancel=None, allow_private=False, **options):
         text = stdin.read() if stdin is not None else None
         self._called(
             "load", *paths, **asdict(LoadOptions(**options)), stdin=text, progress=progress is not None
@@ -303,7 +304,7 @@ class FakeMemory:
     def warm(self, *, cancel=None):
         self._called("warm")
 
-    def forget(self, *sources, everything=False, dry_run=False, folder=""):
+    def forget(self, *sources, everything=False, gone=False, dry_run=False, folder=""):
         self._called("forget", *sources, everything=everything)
         return self.forgotten
 

@@ -34,15 +34,19 @@ def test_load_passes_its_options_on(fake):
 def test_what_is_skipped_is_named_and_is_no_failure(fake, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     here = tmp_path.as_posix()
-    skipped = [*(Skipped(f"{here}/{n}.png", "a PNG image") for n in range(22)), Skipped(f"{here}/a.txt", "empty")]
+    images = [Skipped(f"{here}/{n}.png", "a PNG image, which has no text to load", kinds=(("PNG image", 1),)) for n in range(20)]
+    drawings = [Skipped(f"{here}/{n}.svg", "an SVG image, which has no text to load", kinds=(("SVG image", 1),)) for n in range(2)]
+    skipped = [*images, *drawings, Skipped(f"{here}/a.txt", "empty")]
     fake.report = LoadReport(DocumentCounts(), {}, [], {"total": 1.0}, skipped=skipped)
     result = run("load", "x", "--follow-links")
     assert result.exit_code == 0
     assert last_call(fake)[2]["follow_links"]
     assert result.stdout == "Documents: 0 new, 0 replaced, 0 unchanged, 0 failed, 23 skipped; 1.0 s\n"
-    names = ", ".join(f"{n}.png" for n in range(20))
-    assert result.stderr == f"Skipped: {names} and 2 more: a PNG image\nSkipped: a.txt: empty\n"
+    textless = "20 PNG images, 2 SVG images skipped (they have no text): 0.png, 1.png, 2.png and 19 more\n"
+    assert result.stderr == f"{textless}Skipped: a.txt: empty\n"
     assert run("load", "x", "--quiet").stderr == ""
+    every = run("load", "x", "--verbose").stderr.splitlines()
+    assert every == [f"Skipped: {Path(item.source).name}: {item.reason}" for item in skipped]
     assert len(json.loads(run("load", "x", "--json").stdout)["skipped"]) == 23
 
 
@@ -113,7 +117,7 @@ def test_exit_code_of_load(fake, counts, failures, code):
 def test_failures_are_listed_on_standard_error(fake, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     here = tmp_path.as_posix()
-    fake.report = LoadReport(DocumentCounts(new=1, failed=25), {}, [Failure(f"{here}/b{n}.txt", f"{HOSTILE} {n}") for n in range(25)], {})
+    fake.report = LoadReport(DocumentCounts(new=1, failed=25), {}, [Failure(f"{here}/b{n}.txt", f"{HOSTILE} {'x' * n}") for n in range(25)], {})
     result = run("load", "x", "--quiet")
     lines = result.stderr.splitlines()
     assert result.stdout == ""
@@ -122,7 +126,10 @@ def test_failures_are_listed_on_standard_error(fake, monkeypatch, tmp_path):
     assert lines[-1] == "... and 5 more; --json lists all"
     assert "\x1b" not in result.stderr
     fake.report = LoadReport(DocumentCounts(failed=25), {}, [Failure(f"{here}/b{n}.txt", "the server is away") for n in range(25)], {})
-    assert run("load", "x", "--quiet").stderr == "Failed: b0.txt and 24 more: the server is away\n"
+    assert run("load", "x", "--quiet").stderr == "Failed: b0.txt, b1.txt, b2.txt and 22 more: the server is away\n"
+    bytes_ = [Failure(f"{here}/b{n}.txt:{n}", f"not UTF-8: byte 0x{n + 128:x} at column {n}") for n in range(25)]
+    fake.report = LoadReport(DocumentCounts(failed=25), {}, bytes_, {})
+    assert run("load", "x", "--quiet").stderr == "Failed: b0.txt:0, b1.txt:1, b2.txt:2 and 22 more: not UTF-8: byte 0x80 at column 0\n"
 
 
 def test_progress_in_a_pipe_is_a_line_every_ten_seconds_until_all_is_done(capsys, monkeypatch):
@@ -170,3 +177,19 @@ def test_what_was_left_out_is_counted_by_kind(fake):
     fake.report = LoadReport(DocumentCounts(new=2), {}, [], {"total": 1.0}, skipped=left_out)
     assert "Left out: 3 comments, 1 picture\n" in run("load", "x").stdout
     assert json.loads(run("load", "x", "--json").stdout)["left_out"] == {"comment": 3, "picture": 1}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (("a.md", "--forget-gone"), "--forget-gone is for folders"),
+        (("-", "--watch"), "--watch is for folders, and this is none: -"),
+        (("notes", "http://a.example/", "--watch"), "this is none: http://a.example/"),
+    ],
+)
+def test_options_of_folders_need_folders(fake, monkeypatch, tmp_path, arguments, reason):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.md").write_text("Some words.")
+    result = run("load", *arguments)
+    assert result.exit_code == 2
+    assert reason in result.stderr

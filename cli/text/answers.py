@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,10 +13,13 @@ import click
 
 from gsw_graph.cli.text.output import calls, console, counted, duration, moment, money
 from gsw_graph.explore.notebook import answer_line, compares, conflict_lines
-from gsw_graph.text.safe_text import cut, one_line, short_source
+from gsw_graph.explore.places import Found, Line, find, section_line, shown_text
+from gsw_graph.text.safe_text import clean, cut, one_line, short_source
+from gsw_graph.text.words import terms
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.text import Text
 
     from gsw_graph.model.results import (
         AgentStep,
@@ -28,12 +32,15 @@ if TYPE_CHECKING:
         Step,
         Trace,
     )
+    from gsw_graph.models.embed.embedder import Embedder
 
-LINES = 4  # of the text of a passage
+FIRST = 6  # lines of the first passage
+LINES = 4  # of another, or of a citation
 SEEDS = 8  # of a walk; the JSON has all
 PATHS = 5  # of propositions; the JSON has all
 FACT = 120  # characters of a proposition
 ID = 8  # letters of an id that people see; more where they ask for the JSON
+_WORD = re.compile(r"[^\W_]+")
 USED = {
     "answer": "As asked on {when}",
     "evidence": "Read from what an answer of {when} cites",
@@ -49,6 +56,8 @@ def print_answer(
     timings: bool = False,
     streamed: str = "",
     wanted: str = "auto",
+    embedder: Embedder | None = None,
+    full: bool = False,
 ) -> None:
     """Print all of an answer that people want to see; the JSON has more.
 
@@ -57,6 +66,8 @@ def print_answer(
         timings: Show where the time went.
         streamed: What was printed in this line already, the answer or what came in its place.
         wanted: The strategy that was asked for; that another took its place is shown in any case.
+        embedder: Helps to find the sentences that answer.
+        full: Print passages whole.
     """
     screen = console()
     trace = answer.trace
@@ -86,8 +97,7 @@ def print_answer(
     _print_chains(answer)
     if answer.passages and answer.chains:
         click.echo("Passages:")
-    for rank, passage in enumerate(answer.passages, 1):
-        _print_passage(screen, rank, passage)
+    _print_passages(screen, answer, {} if full else find(answer, embedder))
     if trace is not None and trace.reranker:
         click.echo(f"\nReranked by {one_line(trace.reranker)}")
     if trace is not None and trace.walked is not None:
@@ -154,15 +164,45 @@ def _print_citation(screen: Console, number: int, citation: Citation) -> None:
     screen.print(Text(f"    {place}", style="dim"), soft_wrap=True)
 
 
-def _print_passage(screen: Console, rank: int, passage: RankedPassage) -> None:
+def _print_passages(screen: Console, answer: Answer, found: Mapping[str, Found]) -> None:
+    """Print what answers of each passage, or a passage whole if nothing was looked for; passages that follow
+    each other in a document stand below one head."""
     from rich.text import Text
 
-    head = Text.assemble((f"{rank}. ", "bold"), (one_line(passage.title) or "(no title)", "bold"))
-    screen.print(head, soft_wrap=True)
-    time = f", {one_line(passage.at[:16].replace('T', ' '))}" if passage.at else ""
-    screen.print(Text(f"   {short_source(passage.source)}{time}", style="dim"), soft_wrap=True)
-    for text in excerpt(passage.text.removeprefix(f"{passage.title}\n"), screen.width - 4):
-        screen.print(Text(f"   {text}"), soft_wrap=True)
+    asked = terms(answer.question) if screen.is_terminal else frozenset()
+    document = ""
+    for rank, passage in enumerate(answer.passages, 1):
+        number, margin = f"{rank}. ", "   "
+        time = one_line(passage.at[:16].replace("T", " ")) if passage.at else ""
+        is_same = passage.document == document
+        document = passage.document
+        if not is_same:
+            head = f"{number}{one_line(passage.title) or '(no title)'}"
+            screen.print(Text(head, style="bold"), soft_wrap=True)
+            place = ", ".join(filter(None, [short_source(passage.source), time]))
+            screen.print(Text(f"{margin}{place}", style="dim"), soft_wrap=True)
+        else:
+            margin += " " * len(number)
+        if passage.id in found:
+            most = FIRST if rank == 1 else LINES
+            heading, lines = found[passage.id].excerpt(most, screen.width - len(margin) - 1)
+        else:
+            heading, lines = "", list(map(Line, clean(shown_text(passage)).split("\n")))
+        about = filter(None, [section_line(passage, heading), time if is_same else ""])
+        if where := ", ".join(about):
+            lines.insert(0, Line(where, is_heading=True))
+        for place_in, line in enumerate(lines):
+            start = f"   {number}" if is_same and place_in == 0 else margin
+            text = Text(f"{start}{line.text}".rstrip(), style="dim" if line.is_heading else "")
+            mark(text, asked)
+            screen.print(text, soft_wrap=True)
+
+
+def mark(text: Text, asked: frozenset[str]) -> None:
+    """Make the words of a question bold."""
+    for word in _WORD.finditer(text.plain):
+        if asked and not asked.isdisjoint(terms(word[0])):
+            text.stylize("bold", *word.span())
 
 
 def excerpt(text: str, width: int) -> list[str]:

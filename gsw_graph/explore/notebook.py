@@ -6,7 +6,7 @@ import textwrap
 from html import escape
 from typing import TYPE_CHECKING
 
-from gsw_graph.explore.places import places
+from gsw_graph.explore.places import find, places, shown_text
 from gsw_graph.text.safe_text import clean, cut, one_line, short_source, to_json
 
 if TYPE_CHECKING:
@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from gsw_graph.model.results import Answer, Citation, Claim, RankedPassage, Table
 
 WIDTH = 100
-EXCERPT = 240  # characters of a passage in text; HTML has all
+LINES = 4  # of a passage in text; HTML has all
+CELL = 240  # characters
 CLAIM = 80  # characters of an answer or a title
 ROWS = 100  # of a table
 # of answers that are neither by a model nor from a chain
@@ -33,9 +34,10 @@ def plain(answer: Answer) -> str:
         lines += ["", *conflict_lines(answer)]
     if answer.passages:
         lines += ["", "Passages, best first"]
+    found = find(answer)
     for rank, passage in enumerate(answer.passages, 1):
-        text = cut(one_line(passage.text.removeprefix(f"{passage.title}\n")), EXCERPT)
-        lines += [f"{rank}. {_origin(passage)}", *_wrapped("   ", text)]
+        _, shown = found[passage.id].excerpt(LINES, WIDTH - 3)
+        lines += [f"{rank}. {_origin(passage)}", *(f"   {line.text}" for line in shown)]
     return "\n".join(lines)
 
 
@@ -70,7 +72,7 @@ def _html_passage(passage: RankedPassage, sentences: list[str]) -> Iterator[str]
     yield f'<span title="{_html(passage.source)}">{_html(short_source(passage.source))}</span><br>'
     yield " … ".join(map(_mark, sentences))
     yield '<details><summary>Passage</summary><pre style="white-space: pre-wrap">'
-    text, end = passage.text.removeprefix(f"{passage.title}\n"), 0
+    text, end = shown_text(passage), 0
     for sentence in sentences:
         start = text.find(sentence, end)
         if start >= 0:
@@ -185,7 +187,7 @@ def _wrapped(start: str, text: str) -> list[str]:
 
 
 def _cell(value: object) -> str:
-    return _html(cut(one_line(value if isinstance(value, str) else to_json(value)), EXCERPT))
+    return _html(cut(one_line(value if isinstance(value, str) else to_json(value)), CELL))
 
 
 def _html(text: str) -> str:

@@ -1,100 +1,261 @@
 """Find the place of a passage that answers: the sentences, items of lists and rows of tables with most words
-of the question.
+of the question, and what is shown around them.
 
-A word counts more if it is rare among the passages of the answer. Headings, and the head of a table, count
-for what stands below them. Code, and the line that front matter has become, are no places.
+A word counts more if it is rare among the passages of the answer; of the first passages the meaning counts
+too, if an embedder is at hand. Headings, and the head of a table, count for what stands below them. Code, and
+the line that front matter has become, are no places; code is shown beside them.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from gsw_graph.text.safe_text import clean, one_line
 from gsw_graph.text.words import idf, term_coverage, terms, written_sentences
 
 if TYPE_CHECKING:
     from gsw_graph.model.results import Answer, RankedPassage
+    from gsw_graph.models.embed.embedder import Embedder
 
 MOST = 2  # places of a passage
 NEAR = 0.8  # share of the score of the best place that another has at least
 ABOVE = 0.5  # what a word of the headings counts beside a word of the place itself
+AROUND = 0.7  # share of the best score that what stands beside the best place has more
 _READ = 20_000  # characters of a passage
 _HEADING = 80  # characters of a heading
+_EMBEDDED = 3  # passages whose parts are embedded, and at most so many parts with so many characters
+_EMBEDDED_PARTS = 120
+_EMBEDDED_CHARACTERS = 500
+_TRIED = 60  # parts for an excerpt
 
 _BLANK = re.compile(r"\n[ \t]*\n")
 _CODE = re.compile(r"^[ \t]*(`{3,}|~{3,})[^\n]*\n.*?(?:^[ \t]*\1[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
+_FENCE = re.compile(r"[ \t]*(?:`{3}|~{3})")
 _MARKED = re.compile(r"^(?=[ \t]*(?:[-*+•>|#]|\d{1,3}[.)])[ \t]?\S)", re.MULTILINE)
 _RULE = re.compile(r"[\s|:+=-]*")  # of a table
 _NO_HEADING = re.compile(r"[.:;,!?…]$|: ")
 _FRONT = re.compile(r"[\w][\w .-]{0,40}: [^;\n]+(?:; [\w][\w .-]{0,40}: [^;\n]+)+|[a-z][\w-]{0,40}: [^\n]+")
 
 
-class _Part(NamedTuple):
-    """A sentence, an item or a row, and the headings above it."""
+class Part(NamedTuple):
+    """A piece of a passage as written: a `heading`, `sentence`, `item` of a list, `row` of a table or `code`;
+    the block that it is in, the heading above it, and the head of its table."""
 
-    above: str
+    kind: str
+    block: int
+    heading: str
+    head: str
+    written: str
+
+    @property
+    def text(self) -> str:
+        return self.written.strip()
+
+
+class Line(NamedTuple):
+    """A line of an excerpt."""
+
     text: str
+    is_heading: bool = False
 
 
-def places(answer: Answer) -> dict[str, list[str]]:
+class Found(NamedTuple):
+    """The parts of a passage, and how well each answers."""
+
+    parts: list[Part]
+    scores: list[float]
+    cited: list[str]
+
+    def places(self) -> list[str]:
+        """Return the texts with the best scores, the first of equals; of a cited passage what is cited."""
+        if self.cited:
+            return self.cited
+        best = max(self.scores, default=0.0)
+        near = [number for number, score in enumerate(self.scores) if score and score >= NEAR * best]
+        near.sort(key=self.scores.__getitem__, reverse=True)
+        return [self.parts[number].text for number in sorted(near[:MOST])]
+
+    def excerpt(self, most: int, width: int) -> tuple[str, list[Line]]:
+        """Return the best place, with what stands around it or answers too, in at most so many lines, and the
+        heading above. An ellipsis says that something is left out."""
+        body = [number for number, part in enumerate(self.parts) if part.kind != "heading"]
+        if not body:
+            return "", []
+        best = max(body, key=self.scores.__getitem__)
+        near = AROUND * (self.scores[best] or 1)
+        worth = {number: self.scores[number] + near / (1 + abs(number - best)) for number in body}
+        following = body[body.index(best) + 1 :][:1]
+        if following and self.parts[best].text.endswith(":"):
+            worth[following[0]] += worth[best]
+        chosen: list[int] = []
+        shown: list[Line] = []
+        for number in sorted(body, key=lambda number: (number != best, -worth[number]))[:_TRIED]:
+            tried = sorted([*chosen, number])
+            lines = _laid(self.parts, tried, width, most)
+            spare = most - len(shown)
+            if len(lines) > most and [number] == following and spare > 1:
+                lines = _laid(self.parts, tried, width, spare)
+            if len(lines) <= most:
+                chosen, shown = tried, lines
+        return self.parts[chosen[0]].heading, shown
+
+
+def places(answer: Answer, embedder: Embedder | None = None) -> dict[str, list[str]]:
     """Return for each passage of an answer the places that answer, as written and in the order of the text.
     Of a passage that the answer cites they are what it cites."""
-    found: dict[str, list[str]] = {}
+    return {passage: found.places() for passage, found in find(answer, embedder).items()}
+
+
+def find(answer: Answer, embedder: Embedder | None = None) -> dict[str, Found]:
+    """Return for each passage of an answer its parts and how well each answers.
+
+    Args:
+        answer: What `Memory.ask` returned.
+        embedder: Compares the parts of the first passages with the question.
+    """
+    cited: dict[str, list[str]] = {}
     for citation in answer.citations:
-        found.setdefault(citation.passage, []).append(citation.text)
+        cited.setdefault(citation.passage, []).append(citation.text)
     parts = {passage.id: list(_parts(passage)) for passage in answer.passages}
-    asked = terms(answer.question)
     part_terms: list[frozenset[str]] = []
     for own in parts.values():
-        part_terms += [terms(part.text) for part in own]
-    weights = idf(asked, part_terms)
+        part_terms += [terms(part.text) for part in own if _is_place(part)]
+    weights = idf(terms(answer.question), part_terms)
+    nearness = _nearness(answer.question, parts, embedder) if embedder is not None else {}
+    found = {}
     for passage, own in parts.items():
-        if passage not in found:
-            scores = [_score(part, weights, answer.answer) for part in own]
-            found[passage] = _best(own, scores)
-    return {passage: found[passage] for passage in parts}
+        texts = cited.get(passage, [])
+        said = list(filter(None, [answer.answer, *texts]))
+        scores = [_score(part, weights, said) + nearness.get(part.text, 0.0) for part in own]
+        found[passage] = Found(own, scores, texts)
+    return found
 
 
-def _score(part: _Part, weights: Mapping[str, float], answer: str | None) -> float:
-    """Return the share of the question's words that a part has, and 1 more if the part holds the answer."""
+def shown_text(passage: RankedPassage) -> str:
+    """Return the text of a passage without its title, and without the line that front matter has become."""
+    text = passage.text.removeprefix(f"{passage.title}\n").strip("\n")
+    first = _BLANK.split(text, maxsplit=1)[0]
+    return text.removeprefix(first).lstrip("\n") if _FRONT.fullmatch(first.strip()) else text
+
+
+def section_line(passage: RankedPassage, heading: str) -> str:
+    """Return where in its document a passage is: its section, and the heading above what is shown of it."""
+    steps = [*(passage.section or "").split(" > "), heading]
+    return one_line(" › ".join(dict.fromkeys(step for step in steps if step not in ("", passage.title))))
+
+
+def _is_place(part: Part) -> bool:
+    return part.kind not in ("heading", "code")
+
+
+def _score(part: Part, weights: Mapping[str, float], said: Sequence[str]) -> float:
+    """Return the share of the question's words that a part has, and 1 more if it holds what is said."""
+    if not _is_place(part):
+        return 0.0
     score = term_coverage(weights.keys(), terms(part.text), idf=weights)
     if score:
-        score += ABOVE * term_coverage(weights.keys(), terms(part.above), idf=weights)
-    if answer and answer.casefold() in part.text.casefold():
-        score += 1
-    return score
+        score += ABOVE * term_coverage(weights.keys(), terms(f"{part.heading} {part.head}"), idf=weights)
+    return score + any(known.casefold() in part.text.casefold() for known in said)
 
 
-def _best(parts: list[_Part], scores: list[float]) -> list[str]:
-    """Return the texts with the best scores; the first of equals."""
-    best = max(scores, default=0.0)
-    near = [number for number, score in enumerate(scores) if score and score >= NEAR * best]
-    near.sort(key=scores.__getitem__, reverse=True)
-    return [parts[number].text for number in sorted(near[:MOST])]
+def _nearness(question: str, parts: Mapping[str, list[Part]], embedder: Embedder) -> dict[str, float]:
+    """Return for texts of the first passages how near each is to the question, from 0 to 1."""
+    texts: dict[str, None] = {}
+    for own in list(parts.values())[:_EMBEDDED]:
+        texts |= dict.fromkeys(part.text for part in own if _is_place(part))
+    read = list(texts)[:_EMBEDDED_PARTS]
+    if not read:
+        return {}
+    vectors = embedder.encode([text[:_EMBEDDED_CHARACTERS] for text in read])
+    cosines = (vectors @ embedder.encode_query([question])[0]).tolist()
+    least = min(cosines)
+    span = max(cosines) - least or 1.0
+    return {text: (cosine - least) / span for text, cosine in zip(read, cosines, strict=True)}
 
 
-def _parts(passage: RankedPassage) -> Iterator[_Part]:
+def _parts(passage: RankedPassage) -> Iterator[Part]:
     """Yield the parts of a passage."""
-    text = passage.text.removeprefix(f"{passage.title}\n")
-    text = _CODE.sub("\n\n", text[:_READ])
-    heading = passage.section or ""
-    for position, block in enumerate(_BLANK.split(text.strip("\n"))):
-        line = block.strip()
-        is_front = position == 0 and _FRONT.fullmatch(line)
-        if not line or is_front or _is_code(block):
-            continue
-        if _is_heading(line):
-            heading = line
-            continue
-        pieces = _MARKED.split(block) if _MARKED.search(block) else written_sentences(block)
-        texts = [piece.strip() for piece in pieces if not _RULE.fullmatch(piece)]
-        above = heading
-        if line.startswith("|") and len(texts) > 1:
-            head = texts.pop(0)
-            above = f"{heading} {head}"
-        for piece in texts:
-            yield _Part(above, piece)
+    text, end = shown_text(passage)[:_READ], 0
+    block, heading = 0, (passage.section or "").rpartition(" > ")[2]
+    for code in [*_CODE.finditer(text), None]:
+        until = code.start() if code else len(text)
+        for written in filter(str.strip, _BLANK.split(text[end:until].strip("\n"))):
+            block += 1
+            if _is_heading(written.strip()):
+                heading = written.strip()
+                yield Part("heading", block, heading, "", heading)
+            elif _is_code(written):
+                yield Part("code", block, heading, "", written)
+            else:
+                yield from _pieces(written, block, heading)
+        if code:
+            block, end = block + 1, code.end()
+            yield Part("code", block, heading, "", code[0])
+
+
+def _pieces(written: str, block: int, heading: str) -> Iterator[Part]:
+    """Yield the sentences, items or rows of a block."""
+    is_table, is_list = written.lstrip().startswith("|"), bool(_MARKED.search(written))
+    pieces = _MARKED.split(written) if is_list else written_sentences(written)
+    texts = [piece for piece in pieces if not _RULE.fullmatch(piece)]
+    head = texts.pop(0) if is_table and len(texts) > 1 else ""
+    kind = "row" if is_table else "item" if is_list else "sentence"
+    for text in texts:
+        yield Part(kind, block, heading, head, text)
+
+
+def _laid(parts: list[Part], chosen: list[int], width: int, most: int) -> list[Line]:
+    """Lay out some parts of a passage: sentences that follow each other run on, all else has its own lines,
+    at most so many each."""
+    lines: list[Line] = []
+    heading, head = parts[chosen[0]].heading, ""
+    for part in _joined(parts, chosen):
+        if part.heading != heading:
+            lines.append(Line(one_line(part.heading), is_heading=True))
+        if part.head not in ("", head):
+            lines.append(Line(one_line(part.head)))
+        heading, head = part.heading, part.head
+        lines += map(Line, _lines(part, width, most))
+    return lines
+
+
+def _joined(parts: list[Part], chosen: list[int]) -> list[Part]:
+    """Return the parts, sentences that follow each other as one; an ellipsis is for what is left out."""
+    joined: list[Part] = []
+    for place, number in enumerate(chosen):
+        part = parts[number]
+        following = chosen[place + 1] if place + 1 < len(chosen) else len(parts)
+        between = parts[number + 1 : following]
+        if any(other.kind != "heading" for other in between):
+            end = "\n…" if part.kind == "code" else " …"
+            part = part._replace(written=f"{part.written.rstrip()}{end}")
+        before = joined[-1] if joined else None
+        goes_on = place and chosen[place - 1] == number - 1 and part.kind == "sentence"
+        if before and goes_on and before[:2] == part[:2]:
+            joined[-1] = before._replace(written=before.written + part.written)
+        else:
+            joined.append(part)
+    return joined
+
+
+def _lines(part: Part, width: int, most: int) -> list[str]:
+    if part.kind == "code":
+        code = [line for line in clean(part.written).expandtabs().split("\n") if not _FENCE.match(line)]
+        lines = list(filter(str.strip, textwrap.dedent("\n".join(code)).split("\n")))
+        return [*lines[: most - 1], "…"] if len(lines) > most else lines
+    start = part.written[: -len(part.written.lstrip())] if part.kind == "item" else ""
+    later = f"{start}  " if part.kind in ("item", "row") else ""
+    return textwrap.wrap(
+        one_line(part.written),
+        max(width, 20 + len(later)),
+        initial_indent=start,
+        subsequent_indent=later,
+        max_lines=most,
+        placeholder=" …",
+    )
 
 
 def _is_code(block: str) -> bool:

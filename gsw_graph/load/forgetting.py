@@ -11,7 +11,7 @@ from gsw_graph import loaders
 from gsw_graph.cypher import statement
 from gsw_graph.engine import Connection
 from gsw_graph.errors import InputError
-from gsw_graph.model.documents import Failure
+from gsw_graph.model.documents import Failure, Skipped
 from gsw_graph.model.results import Forgotten
 from gsw_graph.store import writer
 from gsw_graph.store.reader import Reader
@@ -22,13 +22,20 @@ def forget(
     sources: Sequence[str],
     *,
     everything: bool,
+    gone: bool = False,
     dry_run: bool = False,
     folder: str | Path | None = "",
 ) -> Forgotten:
     """Remove documents with all that only they supported, and the questions whose answers cite them; see
     `Memory.forget`."""
     reader = Reader(connection)
-    chosen, unknown = (reader.sources(), []) if everything else resolve(reader, sources, folder)
+    unknown: list[str] = []
+    if everything:
+        chosen = reader.sources()
+    elif gone:
+        chosen = gone_from(reader, sources, folder)
+    else:
+        chosen, unknown = resolve(reader, sources, folder)
     folders = {name: len(resolve(reader, [f"{name}/"], folder)[0]) for name in unknown}
     questions = 0
     if not dry_run:
@@ -80,6 +87,69 @@ def resolve(
         if not meant:
             unknown.append(name)
     return chosen, unknown
+
+
+def gone_from(reader: Reader, names: Sequence[str], folder: str | Path | None) -> dict[str, str]:
+    """Return stored documents, by id and source, that are no longer in folders: their file is not there, or
+    holds them no longer. What the system does not tell stays.
+
+    Args:
+        reader: Of the memory.
+        names: Folders.
+        folder: Where their paths begin.
+
+    Raises:
+        InputError: A folder cannot be read, or is empty though documents of it are stored: it may be a drive
+            that is not mounted.
+    """
+    rows = reader.rows("read/sources")
+    records: dict[str, set[str] | None] = {}
+    gone: dict[str, str] = {}
+    for name in names:
+        below = tuple(f"{path}/".replace("//", "/") for path in source_paths(name, folder or ""))
+        stored = [row for row in rows if (row["file"] or row["source"]).startswith(below)]
+        try:
+            is_empty = not any(Path(folder or "", name).iterdir())
+        except OSError as error:
+            message = f"this folder cannot be read ({error.strerror}), so nothing is forgotten"
+            raise InputError(message, where=name, hint="Is its drive connected?") from error
+        if is_empty and stored:
+            hint = f"Is its drive connected? If it is: gswgraph forget {name.rstrip('/')}/"
+            raise InputError("this folder is empty, so nothing is forgotten", where=name, hint=hint)
+        gone |= {
+            row["id"]: row["source"] for row in stored if not _is_there(row["source"], row["file"], records)
+        }
+    return gone
+
+
+def _is_there(source: str, file: str | None, records: dict[str, set[str] | None]) -> bool:
+    """Return whether the source of a document is a file, or a record of one.
+
+    Args:
+        source: Of the document.
+        file: The file that it was read from, if its source does not say so.
+        records: What files hold, None where that cannot be told; it grows.
+    """
+    if file is None and _may_exist(source):
+        return True
+    holder = file or source.rpartition("#")[0]
+    if not _may_exist(holder):
+        return False
+    if holder not in records:
+        items = list(loaders.read([holder]))
+        is_sound = all(isinstance(item, Skipped) or not isinstance(item, Failure) for item in items)
+        records[holder] = {item.source for item in items} if is_sound else None
+    sources = records[holder]
+    return sources is None or source in sources
+
+
+def _may_exist(path: str) -> bool:
+    """Return whether a file is there, or the system does not tell."""
+    try:
+        os.stat(path)  # noqa: PTH116 - Path raises for what no file is named
+    except (OSError, ValueError) as error:
+        return not isinstance(error, FileNotFoundError | NotADirectoryError)
+    return True
 
 
 def source_paths(name: str, folder: str | Path) -> list[str]:

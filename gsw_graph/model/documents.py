@@ -179,8 +179,8 @@ class Failure:
 @dataclass(frozen=True, slots=True)
 class Skipped(Failure):
     """Something that was left alone, which is no fault: a picture, an archive, an empty file, a link out
-    of the folder. `part` as of a failure. `kinds`: where parts of a document were left out, how many by
-    kind."""
+    of the folder. `part` as of a failure. `kinds`: if parts of a document were left out, how many by kind; of
+    a file that has no text, its kind."""
 
     kinds: tuple[tuple[str, int], ...] = ()
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import io
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from mcp.server import MCPServer
@@ -20,13 +20,14 @@ from pydantic import Field, ValidationError
 from gsw_graph import __version__
 from gsw_graph.concurrency import Cancel
 from gsw_graph.errors import GswGraphError
+from gsw_graph.explore.places import places
 from gsw_graph.serve.context import AppState, WorkQueue, jsonable, requested_memory
 from gsw_graph.serve.problems import describe
 from gsw_graph.text.safe_text import one_line, to_json
 
 if TYPE_CHECKING:
     from gsw_graph.memory import Memory
-    from gsw_graph.model.results import WholePassage
+    from gsw_graph.model.results import Answer, WholePassage
 
 T = TypeVar("T")
 
@@ -75,23 +76,17 @@ class Server(MCPServer[Any]):
         shown: Shown = (),
     ) -> list[str]:
         """Find the passages that matter to a question, best first, with their ids, titles and sources."""
-        answer = await self._run(
-            self._state.asks,
-            lambda memory, cancel: memory.ask(
-                question,
-                k=k,
-                inside=inside,
-                where=where,
-                folder=None,
-                shown=shown,
-                answer=False,
-                llm=False,
-                keep=False,
-                build_runs=not self._state.read_only,
-                cancel=cancel,
-            ),
+        _, passages = await self._ask(
+            question,
+            k=k,
+            inside=inside,
+            where=where,
+            shown=shown,
+            answer=False,
+            llm=False,
+            keep=False,
         )
-        return bounded([_brief(passage.to_dict()) for passage in answer.passages])
+        return bounded(passages)
 
     async def ask(
         self,
@@ -110,19 +105,13 @@ class Server(MCPServer[Any]):
             steps += 1
             asyncio.run_coroutine_threadsafe(context.report_progress(steps, None, text or stage), loop)
 
-        answer = await self._run(
-            self._state.asks,
-            lambda memory, cancel: memory.ask(
-                question,
-                k=k,
-                inside=inside,
-                where=where,
-                folder=None,
-                keep=not self._state.read_only,
-                build_runs=not self._state.read_only,
-                on_stage=report,
-                cancel=cancel,
-            ),
+        answer, passages = await self._ask(
+            question,
+            k=k,
+            inside=inside,
+            where=where,
+            keep=not self._state.read_only,
+            on_stage=report,
         )
         result = answer.to_dict()
         names = "id answer abstained confidence missing strategy inferred conflicts note".split()
@@ -134,9 +123,21 @@ class Server(MCPServer[Any]):
                     [f"{hop['concrete_question']} {hop['answer']}" for hop in chain["hops"]]
                     for chain in result["chains"][:3]
                 ],
-                "passages": [_brief(passage) for passage in result["passages"]],
+                "passages": passages,
             }
         )
+
+    async def _ask(self, question: str, **options: Any) -> tuple[Answer, list[dict[str, Any]]]:
+        """Ask the memory; return the answer, and of each passage what an agent needs."""
+
+        def work(memory: Memory, cancel: Cancel) -> tuple[Answer, list[dict[str, Any]]]:
+            build_runs = not self._state.read_only
+            answer = memory.ask(question, folder=None, build_runs=build_runs, cancel=cancel, **options)
+            found = places(answer, memory.loaded_embedder)
+            passages = [_brief(passage.to_dict(), found[passage.id]) for passage in answer.passages]
+            return answer, passages
+
+        return await self._run(self._state.asks, work)
 
     async def follow_name(
         self,
@@ -146,9 +147,7 @@ class Server(MCPServer[Any]):
     ) -> list[str]:
         """Show what the memory says of one name over all documents: roles, question-answer pairs, facts,
         passages, and the names beside it, which can be followed too."""
-        view = await self._run(
-            self._state.reads, lambda memory, _: memory.name(name, limit=limit + offset)
-        )
+        view = await self._run(self._state.reads, lambda memory, _: memory.name(name, limit=limit + offset))
         lists = {
             key: [_brief(entry) if _is_passage(entry) else entry for entry in value[offset:]]
             if isinstance(value, list)
@@ -220,9 +219,7 @@ class Server(MCPServer[Any]):
         self, source: Annotated[str, Field(min_length=1, max_length=1000)]
     ) -> list[str]:
         """Remove a document, and all that only it supported, by its source as `search` shows it."""
-        forgotten = await self._run(
-            self._state.loads, lambda memory, _: memory.forget(source, folder=None)
-        )
+        forgotten = await self._run(self._state.loads, lambda memory, _: memory.forget(source, folder=None))
         if forgotten.unknown:
             raise ToolError(f"no document has the source {source!r}")
         return bounded(jsonable(forgotten))
@@ -329,12 +326,20 @@ def _is_passage(entry: Any) -> bool:
     return isinstance(entry, dict) and {"text", "title"} <= entry.keys()  # a fact has no title
 
 
-def _brief(passage: dict[str, Any]) -> dict[str, Any]:
-    """Return what an agent needs of a passage: its id, to read it whole with what was extracted from it."""
+def _brief(passage: dict[str, Any], answering: Sequence[str] = ()) -> dict[str, Any]:
+    """Return what an agent needs of a passage: its id, to read it whole with what was extracted from it, and
+    its sentences that answer. A long text is cut around them."""
     id_, text = passage.get("id") or passage["passage"], passage["text"]
     if len(text) > MAX_TEXT:
-        text = f"{text[:MAX_TEXT]} ... ({len(text) - MAX_TEXT:,} more characters: read {id_})"
-    return {"id": id_, "title": passage["title"], "source": passage["source"], "text": text}
+        place = text.find(answering[0]) if answering else 0
+        start = min(max(place - MAX_TEXT // 2, 0), len(text) - MAX_TEXT)
+        before = "... " if start else ""
+        more = f"{len(text) - MAX_TEXT:,} more characters: read {id_}"
+        text = f"{before}{text[start : start + MAX_TEXT]} ... ({more})"
+    brief = {"id": id_, "title": passage["title"], "source": passage["source"]}
+    if section := passage.get("section"):
+        brief["section"] = section
+    return {**brief, "answering": list(answering), "text": text} if answering else {**brief, "text": text}
 
 
 def _section(passage: WholePassage) -> str:

@@ -14,10 +14,14 @@ import httpx
 from pydantic import TypeAdapter, ValidationError
 
 from gsw_graph import errors
+from gsw_graph.concurrency import never_cancelled
 from gsw_graph.engine import split_address
 from gsw_graph.errors import EngineError, GswGraphError, InputError
 from gsw_graph.explore.contents import ALL
 from gsw_graph.explore.picture.picture import Edge, Node, Picture, rendered
+from gsw_graph.load.addresses import fetched
+from gsw_graph.load.options import LoadOptions
+from gsw_graph.loaders.address import is_address
 from gsw_graph.model import results
 from gsw_graph.model.results import Progress
 
@@ -117,13 +121,14 @@ _REQUESTS: dict[str, Callable[..., tuple[Any, str, str, dict[str, Any]]]] = {
         {"action": action, "values": values, "by": by, "folder": _absolute("")},
     ),
     "undo_correction": lambda which: (results.Correction, "POST", _path("corrections", which, "undo"), {}),
-    "forget": lambda *sources, everything=False, dry_run=False, folder="": (
+    "forget": lambda *sources, everything=False, gone=False, dry_run=False, folder="": (
         results.Forgotten,
         "POST",
         "/forget",
         {
             "sources": sources,
             "everything": everything,
+            "gone": gone,
             "dry_run": dry_run,
             "folder": _absolute(folder),
         },
@@ -134,6 +139,8 @@ _REQUESTS: dict[str, Callable[..., tuple[Any, str, str, dict[str, Any]]]] = {
 class RemoteMemory:
     """The memory of a running server, for its owner on the same machine. Models and settings are those of the
     server. Raises what `Memory` does, and EngineError for what only the process can do that has it open."""
+
+    loaded_embedder = None  # the server has it
 
     def __init__(self, running: RunningServer, settings: Settings) -> None:
         self.settings, self.address, self.url = settings, running.address, settings.memory
@@ -236,9 +243,23 @@ class RemoteMemory:
         uploads: Mapping[str, BinaryIO] | None = None,
         progress: Callable[[Progress], None] | None = None,
         cancel: Cancel | None = None,
+        allow_private: bool = False,
         **options: Any,
     ) -> results.LoadReport:
-        """Load as `Memory.load`: the server reads the files, and is sent standard input or uploads."""
+        """Load as `Memory.load`: the server reads the files, and is sent standard input, uploads, or pages,
+        which are fetched here."""
+        check = cancel.check if cancel else never_cancelled
+        addresses = [path for path in paths if is_address(path)]
+        if addresses and (uploads or len(addresses) < len(paths)):
+            raise InputError(
+                "through a server addresses are loaded alone",
+                hint="Load the files with a command of their own",
+            )
+        if addresses:
+            how = LoadOptions(**options)
+            pages = fetched(addresses, self.show, how, allow_private=allow_private, check=check)
+            loaded = self.load(uploads=pages.pages, progress=progress, cancel=cancel, **options)
+            return pages.added_to(loaded)
 
         def receive(event: str, data: dict[str, Any]) -> None:
             if event == "progress" and progress is not None:
@@ -260,7 +281,9 @@ class RemoteMemory:
             for name, value in {**options, "standard_input": not uploads}.items()
             if value is not None
         }
-        files = [("files", file) for file in (uploads or {"stdin": stdin or standard_input()}).items()]
+        streams = uploads or {"stdin": stdin or standard_input()}
+        parts = ((name, file, None, getattr(file, "headers", {})) for name, file in streams.items())
+        files = [("files", part) for part in parts]
         return self._events(results.LoadReport, "/load", receive, "report", cancel, data=form, files=files)
 
     def _request(self, kind: type[T], method: str, path: str, values: dict[str, Any]) -> T:

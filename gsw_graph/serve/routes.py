@@ -20,6 +20,7 @@ from gsw_graph.engine import split_address
 from gsw_graph.errors import InputError
 from gsw_graph.explore.places import places
 from gsw_graph.load.options import LoadOptions
+from gsw_graph.loaders.address import Page, is_address
 from gsw_graph.model.results import Answer, AskedQuestion, Progress
 from gsw_graph.serve.context import (
     Context,
@@ -47,15 +48,11 @@ PlanJson = Annotated[
     list[Any] | dict[str, Any] | bool | None,
     Field(description="Sub-questions to follow, as `ask --plan` reads them; false: none, and none is made."),
 ]
-Seconds = Annotated[
-    float | None, Field(gt=0, description="Seconds; never longer than the server allows.")
-]
+Seconds = Annotated[float | None, Field(gt=0, description="Seconds; never longer than the server allows.")]
 TopK = Annotated[int, Field(ge=1, le=100, description="How many passages.")]
 
 
-Folder = Annotated[
-    str | None, Field(description="For the owner alone: where paths among the sources begin.")
-]
+Folder = Annotated[str | None, Field(description="For the owner alone: where paths among the sources begin.")]
 
 
 class NullsAreDefaults:
@@ -159,6 +156,7 @@ class ForgetBody(Body):
 
     sources: list[str] = []
     everything: bool = False
+    gone: bool = Field(False, description="For the owner alone: what is no longer in these folders.")
     dry_run: bool = False
     folder: Folder = None
 
@@ -210,7 +208,7 @@ async def ask(context: Context, body: AskBody) -> Response:
             cancel=cancel,
         )
         if context.wants_events:
-            send("places", places(answer))
+            send("places", places(answer, context.memory.loaded_embedder))
         return answer.to_dict()
 
     if context.wants_events:
@@ -460,10 +458,15 @@ async def load(
     """
     named: dict[str, BinaryIO] = {}
     for file in files:
-        name = upload_name(file.filename or "")
+        name, stream = file.filename or "", file.file
+        if is_address(name):
+            _check_owner(context, "loads pages by their addresses", "Send the file by another name")
+            stream = Page(stream.read(), file.headers)
+        else:
+            name = upload_name(name)
         if name in named:
             raise InputError("two files have one name", where=name, hint="Name each, with its folder")
-        named[name] = file.file
+        named[name] = stream
     if not standard_input:
         return await _load(context, [], options, uploads=named)
     if len(named) != 1:
@@ -511,6 +514,8 @@ async def load_paths(context: UncheckedContext, body: LoadBody) -> Response:
     """For the owner of the memory on the same machine: files, folders and globs there, each an absolute
     path."""
     _check_owner(context, "loads files of this machine", "Send the files: POST /api/load")
+    if any(map(is_address, body.paths)):
+        raise InputError("a server fetches no addresses", hint="gswgraph load ADDRESS fetches and sends it")
     options = {**vars(body)}
     return await _load(context, options.pop("paths"), LoadOptions(**options))
 
@@ -521,14 +526,11 @@ async def forget(context: Context, body: ForgetBody) -> Response:
     context.app.check_writable()
     if body.everything == bool(body.sources):
         raise InputError("give either sources or everything")
-    folder = context.folder(body.folder)
+    if body.gone:
+        _check_owner(context, "looks into folders of this machine", "Send the sources")
+    how = {**body.model_dump(exclude={"sources"}), "folder": context.folder(body.folder)}
     return json_response(
-        await context.run(
-            context.app.loads,
-            lambda _: context.memory.forget(
-                *body.sources, everything=body.everything, dry_run=body.dry_run, folder=folder
-            ),
-        )
+        await context.run(context.app.loads, lambda _: context.memory.forget(*body.sources, **how))
     )
 
 

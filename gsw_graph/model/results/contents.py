@@ -312,7 +312,8 @@ class LoadReport(Result):
     that can be used), `cached` and `dollars` what it took together, `ledger` the same by document, stage and
     model. `estimate`: what a dry
     run expects. `left_out`: what was left out of documents that were loaded, counted by kind (comments,
-    pictures); `skipped` says it by document. `note`: what may have been meant and was not done.
+    pictures); `skipped` says it by document. `note`: what may have been meant and was not done. `forgotten`:
+    sources that `load --forget-gone` found gone.
     """
 
     documents: DocumentCounts
@@ -330,10 +331,11 @@ class LoadReport(Result):
     note: str | None = None
     skipped: list[Failure] = field(default_factory=list)
     left_out: dict[str, int] = field(default_factory=dict)
+    forgotten: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         for skipped in self.skipped if not self.left_out else ():
-            for kind, number in getattr(skipped, "kinds", ()):
+            for kind, number in getattr(skipped, "kinds", ()) if skipped.part else ():
                 self.left_out[kind] = self.left_out.get(kind, 0) + number
 
 
