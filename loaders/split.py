@@ -20,6 +20,7 @@ from gsw_graph.text.words import SPACELESS, written_sentences
 # Small embedding models read about 256 tokens, which is about 200 English words; MOST leaves space for
 # the end of a paragraph.
 TARGET, MOST, LEAST, CRUMB = 200, 240, 80, 20
+TOPIC = 100  # words that a section has, and what precedes it, if a cut falls between them
 SENTENCE_LIMIT = 1000
 """A sentence of more words than this is cut; a corpus record of at most this many words stays one passage."""
 
@@ -68,7 +69,8 @@ def split(blocks: Iterable[Block]) -> list[str]:
 
     for begins_topic, units in _with_headings([*blocks]):
         counts = [words(unit) for unit in units]
-        if size >= LEAST and (begins_topic or size + sum(counts) > MOST):
+        is_full = size >= LEAST and size + sum(counts) > MOST
+        if is_full or (begins_topic and size >= TOPIC):
             passages.append([])
             size = 0
         total = size + sum(counts)
@@ -114,7 +116,7 @@ def _with_headings(blocks: list[Block]) -> Iterator[tuple[bool, list[str]]]:
 
 
 def _topics(blocks: Iterable[Block]) -> set[int]:
-    """Return the numbers of the headings that lead at least LEAST words, with what subheadings lead."""
+    """Return the numbers of the headings that lead at least TOPIC words, with what subheadings lead."""
     topics: set[int] = set()
     above: list[tuple[int, int, int]] = []  # headings: level, number, how many words precede it
     total = 0
@@ -124,7 +126,7 @@ def _topics(blocks: Iterable[Block]) -> set[int]:
             continue
         while above and above[-1][0] >= block.level:
             _, heading, before = above.pop()
-            if total - before >= LEAST:
+            if total - before >= TOPIC:
                 topics.add(heading)
         above.append((block.level, number, total))
     return topics

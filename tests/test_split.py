@@ -116,10 +116,10 @@ def test_a_code_block_stays_whole_while_it_fits():
 @pytest.mark.parametrize(
     ("parts", "expected"),
     [
-        ([(1, 90), (1, 90), (1, 90)], [[0], [1], [2]]),
-        ([(1, 90), (1, 30), (1, 90)], [[0, 1], [2]]),  # a short section is joined with what precedes it
-        ([(1, 30), (1, 90), (1, 90)], [[0, 1], [2]]),
-        ([(2, 50), (3, 50), (2, 20), (3, 50), (3, 50)], [[0, 1], [2, 3, 4]]),  # with its subsections it is long enough
+        ([(1, 110), (1, 110), (1, 110)], [[0], [1], [2]]),
+        ([(1, 110), (1, 30), (1, 110)], [[0, 1], [2]]),  # a short section is joined with what precedes it
+        ([(1, 30), (1, 110), (1, 110)], [[0, 1], [2]]),
+        ([(2, 60), (3, 60), (2, 20), (3, 50), (3, 50)], [[0, 1], [2, 3, 4]]),  # with its subsections it is long enough
         ([(1, 50), (1, 50), (1, 50), (1, 50)], [[0, 1, 2, 3]]),
     ],
 )
