@@ -12,6 +12,7 @@ import re
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from functools import cache, partial
 from itertools import takewhile
 from typing import Any
@@ -62,7 +63,7 @@ def write(file: File, contents: Converted, key: str = "", *, marked: bool = Fals
         marked: Whether people wrote it, with marks of emphasis, links and comments.
     """
     reader = Blocks(contents.text, contents.left_out) if marked else _Blocks(contents.text)
-    blocks = list(reader.read())
+    blocks = [(replace(block, level=level), level) for block, level in reader.read()]
     heading = next(((n, block.text.strip()) for n, (block, level) in enumerate(blocks) if level == 1), None)
     title = contents.title or (heading[1] if heading else "")
     if heading == (0, title):  # it is the passages' title; in the text too it would be there twice
@@ -71,7 +72,7 @@ def write(file: File, contents: Converted, key: str = "", *, marked: bool = Fals
     texts = split([*about_blocks(contents.about), *(block for block, _ in ([] if empty else blocks))])
     if not texts:
         raise NothingError("empty: headings or front matter, and no text")
-    sections = list(_sections(title, blocks, texts)) if len(texts) > 1 else ()
+    sections = [*_sections(title, blocks, texts)]
     yield from document(
         file, contents.loader, title, texts, contents.text, key=key, meta=contents.meta, sections=sections
     )

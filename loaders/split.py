@@ -20,6 +20,7 @@ from gsw_graph.text.words import SPACELESS, written_sentences
 # Small embedding models read about 256 tokens, which is about 200 English words; MOST leaves space for
 # the end of a paragraph.
 TARGET, MOST, LEAST, CRUMB = 200, 240, 80, 20
+TOPIC = 100  # words that a section has, and what precedes it, if a cut falls between them
 SENTENCE_LIMIT = 1000
 """A sentence of more words than this is cut; a corpus record of at most this many words stays one passage."""
 
@@ -37,10 +38,11 @@ _PARAGRAPH_END = re.compile(r"\n\s*\n")
 @dataclass(frozen=True, slots=True)
 class Block:
     """A paragraph, heading or code block with the white space that follows it. A heading is never cut off
-    from the next block."""
+    from the next block; `level` is its depth."""
 
     text: str
     kind: Literal["prose", "heading", "lines"] = "prose"
+    level: int = 0
 
 
 def words(text: str) -> int:
@@ -57,24 +59,25 @@ def paragraphs(text: str) -> Iterator[Block]:
 def split(blocks: Iterable[Block]) -> list[str]:
     """Return passages of about 200 words, in order, with nothing lost but the white space between them.
 
-    A cut falls between paragraphs where that gives a passage of fair size, else between sentences. A code
-    block or table of up to 240 words stays whole. Only a sentence above 1000 words is cut inside: at a line
-    end, else at white space, else between characters. Headings without text give nothing.
+    A cut falls before a heading if what precedes it and what it leads are of fair size, and between
+    paragraphs if that gives a passage of fair size, else between sentences. A code block or table of up to
+    240 words stays whole. Only a sentence above 1000 words is cut inside: at a line end, else at white space,
+    else between characters. Headings without text give nothing.
     """
     passages: list[list[str]] = [[]]
     size = 0
 
-    for units in _with_headings(blocks):
+    for begins_topic, units in _with_headings([*blocks]):
         counts = [words(unit) for unit in units]
+        is_full = size >= LEAST and size + sum(counts) > MOST
+        if is_full or (begins_topic and size >= TOPIC):
+            passages.append([])
+            size = 0
         total = size + sum(counts)
         if total <= MOST:
             passages[-1].extend(units)
             size = total
             continue
-        if size >= LEAST:
-            total -= size
-            passages.append([])
-            size = 0
         # Equal shares, so that a paragraph a little too long does not leave a crumb.
         share = total / math.ceil(total / MOST)
         for unit, count in zip(units, counts, strict=True):
@@ -90,22 +93,43 @@ def split(blocks: Iterable[Block]) -> list[str]:
     return [text.strip() for text in texts if text.strip()]
 
 
-def _with_headings(blocks: Iterable[Block]) -> Iterator[list[str]]:
-    """Yield the units of each block that are not to be cut; headings come before the first unit of the block
-    they lead."""
+def _with_headings(blocks: list[Block]) -> Iterator[tuple[bool, list[str]]]:
+    """Yield whether each block begins a topic, and its units that are not to be cut; headings come before the
+    first unit of the block they lead."""
+    topics = _topics(blocks)
     heading = ""
+    begins_topic = is_next = False
     units: list[str] = []
-    for block in blocks:
+    for number, block in enumerate(blocks):
         if block.kind == "heading" and block.text.strip():
             heading += block.text
+            is_next |= number in topics
         elif block.text.strip():
             if units:
-                yield units
+                yield begins_topic, units
             first, *rest = (piece for unit in _units(block) for piece in _cut(unit))
             units, heading = [heading + first, *rest], ""
+            begins_topic, is_next = is_next, False
     if units:  # a heading that leads nothing stays with what precedes it
         units[-1] += heading
-        yield units
+        yield begins_topic, units
+
+
+def _topics(blocks: Iterable[Block]) -> set[int]:
+    """Return the numbers of the headings that lead at least TOPIC words, with what subheadings lead."""
+    topics: set[int] = set()
+    above: list[tuple[int, int, int]] = []  # headings: level, number, how many words precede it
+    total = 0
+    for number, block in enumerate([*blocks, Block("", "heading")]):
+        if block.kind != "heading":
+            total += words(block.text)
+            continue
+        while above and above[-1][0] >= block.level:
+            _, heading, before = above.pop()
+            if total - before >= TOPIC:
+                topics.add(heading)
+        above.append((block.level, number, total))
+    return topics
 
 
 def _units(block: Block) -> list[str]:

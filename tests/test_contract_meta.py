@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from document_files import docx, paragraph
 from dump import dump
 
 from gsw_graph import Memory
 from gsw_graph.errors import InputError
 from gsw_graph.loaders import read
-from gsw_graph.model.documents import Document, Skipped, metadata
+from gsw_graph.model.documents import Document, Passage, Skipped, metadata
 from gsw_graph.model.results import DocumentCounts
 
 LAMP = "Ana Ruiz lit the lamp of the Old Light in 1863."
@@ -132,16 +133,53 @@ def test_what_people_gave_stays_until_they_remove_it(memory: Memory, tmp_path: P
     assert known(memory, str(file))[1] is None
 
 
-def test_passages_of_a_long_document_know_their_section(memory: Memory, tmp_path: Path) -> None:
+def test_passages_know_their_section(memory: Memory, tmp_path: Path) -> None:
     prose = "The keeper wrote of the tide and of the lamp every day. " * 25
     (tmp_path / "a.md").write_text(f"# Lights\n\n{prose}\n\n## Keepers\n\n{prose}\n\n### Ana\n\n{prose}\n\n## Lamps\n\n{prose}", encoding="utf-8")
     (tmp_path / "b.md").write_text(f"# Short\n\n## Part\n\n{LAMP}", encoding="utf-8")
     memory.load(tmp_path)
     sections = [passage.section for passage in memory.show("Lights").passages]
     assert list(dict.fromkeys(sections)) == [None, "Lights > Keepers", "Lights > Keepers > Ana", "Lights > Lamps"]
-    assert memory.show("Short").passages[0].section is None
-    assert {passage.section for passage in memory.ask("lamp", strategy="bm25", llm=False).passages} <= {*sections}
+    assert memory.show("Short").passages[0].section == "Short > Part"
+    assert {passage.section for passage in memory.ask("lamp", strategy="bm25", llm=False).passages} <= {*sections, "Short > Part"}
     whole, short = prose[: len(prose) * 4 // 5], prose[: len(prose) // 5]  # a short section is joined with the next
     (tmp_path / "c.md").write_text(f"# Hull\n\n{whole}\n\n## Drive\n\n### Propellers\n\n{short}\n\n### Shafts\n\n{short}\n\n## Safety\n\n{whole}\n\n### Drills\n\n{short}", encoding="utf-8")
     memory.load(tmp_path)
     assert [passage.section for passage in memory.show("Hull").passages] == [None, "Hull > Drive", "Hull > Safety", "Hull > Safety"]
+
+
+def test_every_format_with_headings_has_sections(tmp_path: Path) -> None:
+    (tmp_path / "a.html").write_text(f"<h1>Handbook</h1><h2>Leave</h2><h3>Carry-over</h3><p>{LAMP}</p>")
+    (tmp_path / "b.md").write_text(f"---\ntitle: Handbook\n---\n## Leave\n\n### Carry-over\n\n{LAMP}")
+    (tmp_path / "c.md").write_text(f"# Handbook\n\n## Leave\n\n{LAMP}\n\n## Pay\n\n{LAMP}")
+    headings = paragraph("Handbook", "T") + paragraph("Leave", "H1") + paragraph("Carry-over", "H2")
+    (tmp_path / "d.docx").write_bytes(docx(headings + paragraph(LAMP)))
+    cells = [{"cell_type": "markdown", "source": [f"# Handbook\n\n## Leave\n\n### Carry-over\n\n{LAMP}"]}]
+    (tmp_path / "e.ipynb").write_text(json.dumps({"cells": cells, "metadata": {}, "nbformat": 4}))
+    whole = "Handbook > Leave > Carry-over"
+    documents = [item for item in read([str(tmp_path)]) if isinstance(item, Document)]
+    assert [document.passages[0].section for document in documents] == [whole, whole, "", whole, whole]
+
+
+def test_a_passage_is_found_by_the_headings_above_it(memory: Memory, tmp_path: Path) -> None:
+    prose = "The keeper wrote of the tide every day, and the lamp was lit. " * 40
+    (tmp_path / "a.md").write_text(f"# Handbook\n\n## Sabbatical\n\n{prose}\n\n## Pay\n\n{prose}", encoding="utf-8")
+    memory.load(tmp_path)
+    expected = [passage.id for passage in memory.show("Handbook").passages if passage.section == "Handbook > Sabbatical"]
+    for strategy in ("bm25", "dense"):
+        answer = memory.ask("sabbatical", strategy=strategy, k=len(expected), llm=False, answer=False)
+        assert {passage.id for passage in answer.passages} == {*expected}
+    assert len(expected) > 1
+    assert all(passage.text.count("Sabbatical") <= 1 for passage in answer.passages)  # what is shown has no heading more
+
+
+def test_what_is_embedded_has_each_heading_once() -> None:
+    def embedded(text: str, section: str = "", title: str = "T") -> str:
+        return Passage(text, title, 0, section).full_text
+
+    assert embedded("Text.") == "T\nText."
+    assert embedded("T\nText.") == embedded("T\nText.", title="") == "T\nText."
+    assert embedded("Text.", "T > A > B") == "T > A > B\nText."
+    assert embedded("B\n\nText.", "T > A > B") == "T > A\nB\n\nText."
+    assert embedded("Text.", "A > B", title="") == "A > B\nText."
+    assert embedded("Text.", "T > 00:01:02") == "T\nText."

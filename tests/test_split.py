@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -109,3 +111,21 @@ def test_a_code_block_stays_whole_while_it_fits():
     pieces = split([Block("\n".join(rows), "lines")])
     assert len(pieces) > 1
     assert [row for piece in pieces for row in piece.split("\n")] == rows
+
+
+@pytest.mark.parametrize(
+    ("parts", "expected"),
+    [
+        ([(1, 110), (1, 110), (1, 110)], [[0], [1], [2]]),
+        ([(1, 110), (1, 30), (1, 110)], [[0, 1], [2]]),  # a short section is joined with what precedes it
+        ([(1, 30), (1, 110), (1, 110)], [[0, 1], [2]]),
+        ([(2, 60), (3, 60), (2, 20), (3, 50), (3, 50)], [[0, 1], [2, 3, 4]]),  # with its subsections it is long enough
+        ([(1, 50), (1, 50), (1, 50), (1, 50)], [[0, 1, 2, 3]]),
+    ],
+)
+def test_a_cut_falls_before_a_heading_if_both_parts_are_long_enough(parts, expected):
+    blocks = []
+    for number, (level, count) in enumerate(parts):
+        blocks += [Block(f"Part{number}\n\n", "heading", level), Block("word " * (count - 1) + "end.\n\n")]
+    passages = [[int(name) for name in re.findall(r"Part(\d)", text)] for text in split(blocks)]
+    assert passages == expected

@@ -22,6 +22,7 @@ _DATED = ("about", "date", "published", "created", "sent")  # keys of the date t
 _READ = 8  # passages of a document that tell its language
 _LANGUAGE = re.compile(r"[a-z]{2}(?:[-_]|$)")  # de, de-AT
 _DAY_FIRST = re.compile(r"(0?[1-9]|[12]\d|3[01])\. ?(0?[1-9]|1[0-2])\. ?(\d{4})\b")  # 5.3.2024
+_CLOCK = re.compile(r"\d\d:\d\d:\d\d")
 _TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d)?")
 
 
@@ -47,19 +48,26 @@ class Passage:
     text: str
     title: str
     position: int
-    # Of a long document: title > heading > subheading.
+    # Of a document with headings: title > heading > subheading.
     section: str = field(default="", compare=False)
     # Of a turn of a conversation: who said it, and when (ISO).
     speaker: str = field(default="", compare=False)
     at: str = field(default="", compare=False)
 
     @property
+    def headings(self) -> list[str]:
+        """Return the headings of its section that its text does not show. A time of subtitles is none."""
+        shown = {self.title, *self.text.split("\n")}
+        headings = [heading for heading in self.section.split(" > ") if heading and heading not in shown]
+        return [heading for heading in headings if not _CLOCK.fullmatch(heading)]
+
+    @property
     def full_text(self) -> str:
-        """What is embedded and indexed: the title, a newline, the text; the text alone where it starts
-        with its title."""
-        if not self.title or self.text.startswith(self.title + "\n"):
-            return self.text
-        return f"{self.title}\n{self.text}"
+        """Return what is embedded: the title with the headings that lead to the text, a newline, the text. A
+        title that the text starts with is there once."""
+        title = "" if self.text.startswith(self.title + "\n") else self.title
+        head = " > ".join(filter(None, [title, *self.headings]))
+        return f"{head}\n{self.text}" if head else self.text
 
 
 @dataclass(frozen=True, slots=True)

@@ -162,10 +162,10 @@ class Document(Keyed):
 
 
 class Passage(Keyed):
-    """A stretch of a document; `words` is what its words are found by: its text with characters and line
-    ends in their plain form, in another language than English the stems and, where they differ, the words;
-    `section`: title and headings that lead to it, in a long document; `speaker` and `at` of a turn of a
-    conversation."""
+    """A stretch of a document; `words` is what its words are found by: its text, after the headings of its
+    section that it does not show, with characters and line ends in their plain form, in another language than
+    English the stems and, where they differ, the words; `section`: title and headings that lead to it;
+    `speaker` and `at` of a turn of a conversation."""
 
     fulltext = ("title", "words")
     text = StringProperty()

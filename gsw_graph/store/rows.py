@@ -173,7 +173,7 @@ def _passages(workspace: Workspace, vectors: Vectors, rows: dict[str, list[Row]]
                 "id": id_,
                 "document": document.id,
                 "text": passage.text,
-                "words": searchable(passage.text, language),
+                "words": searchable("\n".join([*passage.headings, passage.text]), language),
                 "title": passage.title,
                 "position": passage.position,
                 "section": passage.section or None,
