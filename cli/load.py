@@ -233,9 +233,9 @@ def _without_kinds(skipped: list[Failure]) -> list[Failure]:
     """Print what has no text in one line, and return what else is named; parts with kinds are counted in the
     summary."""
     kinds: Counter[str] = Counter()
-    textless = [item for item in skipped if not item.part and getattr(item, "kinds", ())]
+    textless = [item for item in skipped if isinstance(item, Skipped) and item.kinds and not item.part]
     for item in textless:
-        kinds.update(dict(getattr(item, "kinds", ())))
+        kinds.update(dict(item.kinds))
     if textless:
         counts = counted_kinds(dict(kinds.most_common()))
         print_failure(f"{counts} skipped (they have no text): {_first([item.source for item in textless])}")
