@@ -74,7 +74,8 @@ def test_load_says_what_is_gone_and_forgets_it(
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("NEO4J_URI", raising=False)
     write(tmp_path / "notes", "a.md", "b.md")
-    assert run("load", "notes").exit_code == 0
+    loaded = run("load", "notes")
+    assert loaded.exit_code == 0, loaded.output
     (tmp_path / "notes" / "a.md").unlink()
     rehearsed = run("load", "notes", "--forget-gone", "--dry-run")
     assert rehearsed.stderr == "Gone: notes/a.md\n"
