@@ -21,7 +21,7 @@ def test_askers_loaders_and_a_forgetter_leave_a_memory_in_order(fresh_settings: 
         bench.load_corpus(server)
         before = bench.sources(server)
         seen = asyncio.run(bench.roles(server, 8, 2, 1, 6, least=3))
-        assert seen.errors == []
+        assert seen.errors == [], server.log()
         assert seen.asks
         assert len(seen.forgotten) >= 3
         assert bench.sources(server) == before | (seen.acknowledged - seen.forgotten)

@@ -5,7 +5,8 @@
 // $entities: names of the full-text index, equal ones of several documents being one; $common: a name that occurs in more passages than this brings no pairs (the vectors find those
 // that matter), so that what a hop costs is bounded; with a scope, in more passages of it.
 // Neo4j looks at as many nodes as it is asked for, and misses some of the nearest where these are few: so 50 more are asked for.
-// One row: `candidates` a map a question with the ids of its pairs by way; then each pair once, as lists side by side. Vectors are packed (store/rows.py).
+// One row: `candidates` a map a question with the ids of its pairs by way; then `pairs`, each once: [id, question, answers, roles, passage, title, its vector, its verb phrase's, its passage's].
+// Vectors are packed (store/rows.py). A node that another transaction removes meanwhile has null properties, and the reader drops its entry.
 UNWIND $questions AS question
 CALL (question) {
   CALL db.index.vector.queryNodes('qa_pair_embedding', toInteger(($pairs + 50) * $spread), question.embedding) YIELD node AS pair, score
@@ -50,8 +51,6 @@ CALL (lists) {
   MATCH (pair)<-[:ASKS]-(v:VerbPhrase)
   OPTIONAL MATCH (pair)-[:ANSWERED_BY]->(e:Entity)
   WITH pair, p, v, collect(e.description) AS roles
-  RETURN collect(pair.id) AS ids, collect(pair.question) AS questions, collect(pair.answers) AS answers, collect(roles) AS roles,
-    collect(p.id) AS passages, collect(p.title) AS titles,
-    collect(pair.vector) AS pair_vectors, collect(v.vector) AS phrase_vectors, collect(p.vector) AS passage_vectors
+  RETURN collect([pair.id, pair.question, pair.answers, roles, p.id, p.title, pair.vector, v.vector, p.vector]) AS pairs
 }
-RETURN candidates, ids, questions, answers, roles, passages, titles, pair_vectors, phrase_vectors, passage_vectors
+RETURN candidates, pairs

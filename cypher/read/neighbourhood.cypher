@@ -6,7 +6,8 @@
 // $scope: ids of the passages that are searched, as a map, null for all; $spread: nodes of the index looked at for each that is wanted.
 // $seen, $known: ids of seed names and of passages that an earlier one has brought; what is around these is there.
 // Neo4j looks at as many nodes as it is asked for, and misses some of the nearest where these are few: so 50 more are asked for.
-// One row: `total` passages of the memory; `near` a map a question with its nearest passages; `seeds`; then each passage and each name once, as lists side by side; `texts`.
+// One row: `total` passages of the memory; `near` a map a question with its nearest passages; `seeds`; `passages`, each [id, names, weights]; `names`, each [id, canonical, frequency]; `texts`.
+// A node that another transaction removes meanwhile has null properties: a list has the null in its place, and the reader drops the entry.
 // Runs once or twice an ask of `linked` or `fusion`, with a plan once a level, and once an ask of `ricr`.
 UNWIND $embeddings AS embedding
 CALL (embedding) {
@@ -52,15 +53,15 @@ CALL (lists, theirs) {
   WHERE NOT p.id IN $known
   MATCH (p)-[:PART_OF]->(:Document {status: 'ready'})
   OPTIONAL MATCH (p)-[n:NAMES]->(c:Concept)
-  WITH p, collect(c) AS concepts, collect(c.id) AS names, collect(n.weight) AS weights
-  RETURN collect(p.id) AS ids, collect(names) AS names, collect(weights) AS weights, collect(concepts) AS all
+  WITH p, collect(c) AS concepts, collect(n) AS edges
+  RETURN collect([p.id, [c IN concepts | c.id], [n IN edges | n.weight]]) AS passages, collect(concepts) AS all
 }
 CALL (all) {
   UNWIND all AS some
   UNWIND some AS c
   WITH DISTINCT c
   OPTIONAL MATCH (c)-[:ALIAS_OF]->(canonical:Concept)
-  RETURN collect(c.id) AS concepts, collect(coalesce(canonical.id, c.id)) AS canonicals, collect(CASE WHEN $scope IS NULL THEN COUNT { (c)<-[:NAMES]-() } ELSE COUNT { MATCH (c)<-[:NAMES]-(q:Passage) WHERE $scope[q.id] } END) AS frequencies
+  RETURN collect([c.id, coalesce(canonical.id, c.id), CASE WHEN $scope IS NULL THEN COUNT { (c)<-[:NAMES]-() } ELSE COUNT { MATCH (c)<-[:NAMES]-(q:Passage) WHERE $scope[q.id] } END]) AS names
 }
 CALL (lists, named) {
   CALL (lists, named) {
@@ -81,4 +82,4 @@ CALL (lists, named) {
   MATCH (p)-[:PART_OF]->(d:Document {status: 'ready'})
   RETURN collect({id: p.id, title: CASE p.title WHEN '' THEN d.title ELSE p.title END, text: p.text, source: d.source, document: d.id, section: p.section, speaker: p.speaker, at: p.at}) AS texts
 }
-RETURN CASE WHEN $scope IS NULL THEN COUNT { MATCH (:Passage) } ELSE size(keys($scope)) END AS total, near, seeds, ids, names, weights, concepts, canonicals, frequencies, texts
+RETURN CASE WHEN $scope IS NULL THEN COUNT { MATCH (:Passage) } ELSE size(keys($scope)) END AS total, near, seeds, passages, names, texts

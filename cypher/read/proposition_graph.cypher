@@ -5,4 +5,5 @@ WHERE $scope IS NULL OR $scope[p.id]
 OPTIONAL MATCH (f)-[:MENTIONS]->(:Entity)-[:REFERS_TO]->(c:Concept)
 OPTIONAL MATCH (c)-[:ALIAS_OF]->(canonical:Concept)
 WITH p, f, collect(DISTINCT coalesce(canonical.id, c.id)) AS mentioned
-RETURN p.id AS id, collect(f.id) AS ids, collect(mentioned) AS mentions
+WITH p, collect(f) AS propositions, collect(mentioned) AS mentions
+RETURN p.id AS id, [f IN propositions | f.id] AS ids, mentions

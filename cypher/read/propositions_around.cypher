@@ -2,7 +2,7 @@
 // a concept of these, and all propositions of these passages with the concepts that they mention.
 // $embedding; $near, $facts: passages and propositions of the vector indexes; $cap: propositions of one concept; $limit: passages; $scope, $spread: as of `dense`.
 // Neo4j looks at as many nodes as it is asked for, and misses some of the nearest where these are few: so 50 more are asked for.
-// One row: `near`, `facts`: {ids, scores}; passages as lists side by side, `propositions` and `mentions` a list a passage. Runs once an ask of `proprag`.
+// One row: `near`, `facts`: {ids, scores}; `passages`, each [id, propositions, mentions], the last two a list each. Runs once an ask of `proprag`.
 CALL () {
   CALL db.index.vector.queryNodes('passage_embedding', toInteger(($near + 50) * $spread), $embedding) YIELD node AS p, score
   MATCH (p)-[:PART_OF]->(:Document {status: 'ready'})
@@ -10,7 +10,7 @@ CALL () {
   WITH p, score
   ORDER BY score DESC, p.id
   LIMIT $near
-  RETURN collect(p) AS nearest, {ids: collect(p.id), scores: collect(score)} AS near
+  RETURN collect(p) AS nearest, {ids: [p IN collect(p) | p.id], scores: collect(score)} AS near
 }
 CALL () {
   CALL db.index.vector.queryNodes('proposition_embedding', toInteger(($facts + 50) * $spread), $embedding) YIELD node AS f, score
@@ -19,7 +19,7 @@ CALL () {
   WITH f, score
   ORDER BY score DESC, f.id
   LIMIT $facts
-  RETURN collect(f) AS found, {ids: collect(f.id), scores: collect(score)} AS facts
+  RETURN collect(f) AS found, {ids: [f IN collect(f) | f.id], scores: collect(score)} AS facts
 }
 CALL (found) {
   UNWIND found AS f
@@ -45,7 +45,7 @@ CALL (nearest, found, theirs) {
   OPTIONAL MATCH (f)-[:MENTIONS]->(:Entity)-[:REFERS_TO]->(c:Concept)
   OPTIONAL MATCH (c)-[:ALIAS_OF]->(canonical:Concept)
   WITH p, f, collect(DISTINCT coalesce(canonical.id, c.id)) AS mentioned
-  WITH p, collect(f.id) AS ids, collect(mentioned) AS mentions
-  RETURN collect(p.id) AS passages, collect(ids) AS propositions, collect(mentions) AS mentions
+  WITH p, collect(f) AS propositions, collect(mentioned) AS mentions
+  RETURN collect([p.id, [f IN propositions | f.id], mentions]) AS passages
 }
-RETURN near, facts, passages, propositions, mentions
+RETURN near, facts, passages

@@ -12,6 +12,7 @@ import numpy as np
 from gsw_graph.cypher import Unlogged, statement
 from gsw_graph.errors import EngineError
 from gsw_graph.model.documents import content_id
+from gsw_graph.store.reader import without_removed
 from gsw_graph.text.words import pack_vector, unpack_vectors
 
 if TYPE_CHECKING:
@@ -210,7 +211,7 @@ def around(
     row = rows[0]
     return RunsAround(
         bool(row["complete"]),
-        [StoredEdge(*edge) for edge in row["edges"]],
+        [StoredEdge(*edge) for edge in without_removed(row["edges"])],
         [StoredConcept(*concept) for concept in row["concepts"] if concept[3] is not None],
         {name: vector for name, vector in row["relations"] if vector is not None},
     )

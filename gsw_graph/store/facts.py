@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from gsw_graph.model.results import RankedPassage
+from gsw_graph.store.reader import without_removed
 from gsw_graph.text.words import unpack_vectors
 
 if TYPE_CHECKING:
@@ -187,20 +188,11 @@ def hop(
         questions=list(questions),
         **limits,
     )[0]
-    columns = zip(
-        row["ids"],
-        row["questions"],
-        row["answers"],
-        row["roles"],
-        row["passages"],
-        row["titles"],
-        strict=True,
-    )
-    by_id = {
-        id_: Pair(id_, question, tuple(answers), tuple(roles), passage, title, number)
-        for number, (id_, question, answers, roles, passage, title) in enumerate(columns)
-        if passage not in reader.excluded
-    }
+    found = without_removed(row["pairs"])
+    by_id = {}
+    for number, (id_, question, answers, roles, passage, title, *_) in enumerate(found):
+        if passage not in reader.excluded:
+            by_id[id_] = Pair(id_, question, tuple(answers), tuple(roles), passage, title, number)
     candidates = []
     for question in row["candidates"]:
         ways: dict[str, list[str]] = {}
@@ -211,5 +203,7 @@ def hop(
         candidates.append([(by_id[id_], tuple(ways[id_])) for id_ in sorted(ways)])
     return HopResult(
         candidates,
-        *(unpack_vectors(row[name]) for name in ("pair_vectors", "phrase_vectors", "passage_vectors")),
+        pairs=unpack_vectors([entry[6] for entry in found]),
+        phrases=unpack_vectors([entry[7] for entry in found]),
+        passages=unpack_vectors([entry[8] for entry in found]),
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -229,11 +229,12 @@ class Reader:
             if once and not self.excluded
             else self._past_hidden("read/dense", k, embedding=embedding)
         )
-        return [_ranked(row, 2 * row["score"] - 1) for row in rows]
+        return [_ranked(row, 2 * row["score"] - 1) for row in rows if self._is_seen(row)]
 
     def bm25(self, words: str, k: int) -> list[RankedPassage]:
         """Return the `k` passages that fit some words best, with the engine's BM25 score."""
-        return [_ranked(row, row["score"]) for row in self._past_hidden("read/bm25", k, words=words)]
+        rows = self._past_hidden("read/bm25", k, words=words)
+        return [_ranked(row, row["score"]) for row in rows if self._is_seen(row)]
 
     def _past_hidden(self, name: str, k: int, **parameters: Any) -> list[Row]:
         """Return the `k` best rows of an index search; where passages that are excluded or in documents that
@@ -262,7 +263,11 @@ class Reader:
             cap=cap,
             limit=limit,
         )[0]
-        parts = list(zip(row["passages"], row["propositions"], row["mentions"], strict=True))
+        parts = [
+            (id_, propositions, mentions)
+            for id_, propositions, mentions in without_removed(row["passages"])
+            if None not in propositions
+        ]
         hidden = {id_ for passage, facts, _ in parts if passage in self.excluded for id_ in facts}
         return PropositionsAround(
             self._seen(row["near"]),
@@ -297,26 +302,34 @@ class Reader:
             known=list(known),
             **limits,
         )[0]
+        names = [NeighbourName(*entry) for entry in without_removed(row["names"])]
+        ids = {name.id for name in names}
+        passages = {}
+        for passage, ends, weights in without_removed(row["passages"]):
+            if passage not in self.excluded:
+                passages[passage] = _edges_to(ids, ends, weights)
         return Neighbours(
             row["total"],
             list(map(self._seen, row["near"])),
             row["seeds"],
-            {
-                id_: (names, weights)
-                for id_, names, weights in zip(row["ids"], row["names"], row["weights"], strict=True)
-                if id_ not in self.excluded
-            },
-            list(map(NeighbourName, row["concepts"], row["canonicals"], row["frequencies"])),
-            [_ranked(text, 0.0) for text in row["texts"] if text["id"] not in self.excluded],
+            passages,
+            names,
+            [_ranked(text, 0.0) for text in row["texts"] if self._is_seen(text)],
         )
+
+    def _is_seen(self, row: Row) -> bool:
+        """Tell whether the passage of a row is neither excluded nor removed while the statement ran."""
+        return row["id"] not in self.excluded and row["id"] is not None and row["text"] is not None
 
     def _seen(self, near: Row) -> list[tuple[str, float]]:
         return [(id_, cosine) for id_, cosine in _with_cosines(near) if id_ not in self.excluded]
 
     def pairs_of(self, passages: Sequence[str]) -> OfferedPairs:
         """Return the answered pairs of some passages."""
-        row = self.rows("read/pairs_of", passages=list(passages))[0]
-        return OfferedPairs(row["answers"], row["passages"], unpack_vectors(row["vectors"]))
+        rows = self.rows("read/pairs_of", passages=list(passages))
+        rows = [row for row in rows if None not in row.values()]
+        vectors = unpack_vectors([row["vector"] for row in rows])
+        return OfferedPairs([row["answers"] for row in rows], [row["passage"] for row in rows], vectors)
 
     def claims(self, passages: Sequence[str]) -> list[PairOf]:
         """Return what the answered pairs of some passages say, and about what."""
@@ -332,9 +345,8 @@ class Reader:
 
     def passages(self, ids: Sequence[str], scores: Sequence[float]) -> list[RankedPassage]:
         """Return passages by id, in the order asked."""
-        rows = {row["id"]: row for row in self.rows("read/passages", ids=list(ids))}
-        seen = rows.keys() - self.excluded
-        return [_ranked(rows[i], score) for i, score in zip(ids, scores, strict=True) if i in seen]
+        rows = {row["id"]: row for row in self.rows("read/passages", ids=list(ids)) if self._is_seen(row)}
+        return [_ranked(rows[i], score) for i, score in zip(ids, scores, strict=True) if i in rows]
 
     def concept_names(self, ids: Sequence[str]) -> dict[str, str]:
         """Return how concepts are shown, by id."""
@@ -375,7 +387,26 @@ class Reader:
 
 def _with_cosines(row: Row) -> list[tuple[str, float]]:
     """Return ids of a vector index with their cosines; the engines give them in [0, 1]."""
-    return list(zip(row["ids"], (2 * score - 1 for score in row["scores"]), strict=True))
+    return [
+        (id_, 2 * score - 1) for id_, score in zip(row["ids"], row["scores"], strict=True) if id_ is not None
+    ]
+
+
+def _edges_to(
+    names: set[str], ends: list[str | None], weights: list[float | None]
+) -> tuple[list[str], list[float]]:
+    """Return the names and weights of a passage's edges, without names that were removed meanwhile."""
+    edges = [
+        (name, weight)
+        for name, weight in zip(ends, weights, strict=True)
+        if name in names and weight is not None
+    ]
+    return [name for name, _ in edges], [weight for _, weight in edges]
+
+
+def without_removed(entries: Iterable[list[Any]]) -> list[list[Any]]:
+    """Drop entries with a null: a node that is removed while a statement runs has no properties."""
+    return [entry for entry in entries if None not in entry]
 
 
 def _ranked(row: Row, score: float) -> RankedPassage:

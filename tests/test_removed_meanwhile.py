@@ -1,0 +1,86 @@
+"""Nodes that another transaction removes while a statement runs: Neo4j then reads every property of such a node as null."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gsw_graph import cypher
+from gsw_graph.store.facts import hop
+from gsw_graph.store.reader import NeighbourName, Reader
+from gsw_graph.text.words import pack_vector
+
+VECTOR = pack_vector(np.ones(2, np.float32))
+SIDE_BY_SIDE = re.compile(r"collect\((?!DISTINCT)\w+\.\w+\) AS[^\n]*collect\(")
+
+
+def reader_of(row: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> Reader:
+    """A reader whose every statement returns one row."""
+    monkeypatch.setattr(Reader, "rows", lambda *_, **__: [row])
+    return Reader(None)  # type: ignore[arg-type]
+
+
+def test_no_statement_collects_properties_side_by_side() -> None:
+    """`collect` leaves nulls out, so that a list would be shorter than the one beside it."""
+    texts = {
+        file.name: file.read_text(encoding="utf-8") for file in sorted((Path(cypher.__file__).parent / "read").glob("*.cypher"))
+    }
+    assert texts
+    assert [name for name, text in texts.items() if SIDE_BY_SIDE.search(text)] == []
+
+
+def test_a_neighbourhood_is_read_without_what_is_removed_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
+    there = {
+        "id": "a",
+        "title": "A",
+        "text": "A.",
+        "source": "a",
+        "document": "d",
+        "section": None,
+        "speaker": None,
+        "at": None,
+    }
+    row = {
+        "total": 3,
+        "near": [{"ids": ["a", None], "scores": [0.9, 0.8]}],
+        "seeds": ["port"],
+        "passages": [
+            ["a", ["port", None, "gone"], [1.0, 1.0, 1.0]],
+            [None, ["port"], [1.0]],
+            ["b", ["port"], [None]],
+        ],
+        "names": [["port", "port", 2], [None, "gone", 1]],
+        "texts": [there, dict.fromkeys(there)],
+    }
+    part = reader_of(row, monkeypatch).neighbourhood([[1.0, 0.0]], ["port"], near=2)
+    assert part.passages == {"a": (["port"], [1.0]), "b": ([], [])}
+    assert part.names == [NeighbourName("port", "port", 2)]
+    assert [[id_ for id_, _ in near] for near in part.near] == [["a"]]
+    assert [text.id for text in part.texts] == ["a"]
+
+
+def test_a_hop_is_read_without_what_is_removed_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
+    pairs = [
+        [None, None, None, [], "p", "P", None, None, VECTOR],
+        ["q", "Who?", ["She"], [], "p", "P", VECTOR, VECTOR, VECTOR],
+    ]
+    row = {"candidates": [{"vector": [None, "q"], "words": [], "name": [], "walk": []}], "pairs": pairs}
+    result = hop(reader_of(row, monkeypatch), [], pairs=2, entities=2, common=9)
+    assert [[pair.id for pair, _ in candidates] for candidates in result.candidates] == [["q"]]
+    assert result.pairs.shape == (1, 2)
+
+
+def test_propositions_are_read_without_what_is_removed_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
+    near = {"ids": [None, "p"], "scores": [1.0, 0.5]}
+    row = {
+        "near": near,
+        "facts": near,
+        "passages": [[None, ["f"], [[]]], ["p", ["f", None], [[], []]], ["q", ["g"], [["c"]]]],
+    }
+    part = reader_of(row, monkeypatch).propositions_around([1.0], 2, 2, cap=1, limit=9)
+    assert part.passages == [("q", ["g"], [["c"]])]
+    assert part.near == [("p", 0.0)]
