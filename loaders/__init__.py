@@ -13,7 +13,7 @@ from itertools import chain
 from pathlib import Path
 from typing import BinaryIO
 
-from gsw_graph.loaders import converter, markdown, records, subtitles, text, whatsapp
+from gsw_graph.loaders import asciidoc, converter, markdown, records, restructured, subtitles, text, whatsapp
 from gsw_graph.loaders.address import Page
 from gsw_graph.loaders.files import (
     File,
@@ -41,6 +41,11 @@ class Position:
     bytes = 0
 
 
+def _read_restructured(file: File) -> Iterator[Item]:
+    """Yield the document of a reStructuredText file; it is read as plain text without the libraries."""
+    return converter.read(file, form="rst") if restructured.is_readable() else text.read(file)
+
+
 # A new format is a module, its line here, and its sign in `detect_format`; a new shape of JSON has its line
 # in `records`.
 _READERS: dict[Format, Callable[[File], Iterator[Item]]] = {
@@ -57,6 +62,8 @@ _READERS: dict[Format, Callable[[File], Iterator[Item]]] = {
     "subtitles": subtitles.read,
     "table": text.read_table,
     "code": text.read_code,
+    "rst": _read_restructured,
+    "asciidoc": asciidoc.read,
 }
 
 

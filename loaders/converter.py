@@ -1,4 +1,4 @@
-"""PDF, HTML, Word, PowerPoint, Excel (the extra `documents`) and mail, read in a child process.
+"""PDF, HTML, Word, PowerPoint, Excel, reStructuredText (extra `documents`) and mail, read in a child process.
 
 Each becomes Markdown, or plain text, and is then read as such. Nothing is fetched and nothing in a document
 runs. What a document may cost is bounded: the bytes of the file, those that it unpacks to, and the time and
@@ -30,7 +30,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import IO, Any, Literal, TypeAlias, cast
 
-from gsw_graph.loaders import mail, markdown, office, pdf, text, web
+from gsw_graph.loaders import mail, markdown, office, pdf, restructured, text, web
 from gsw_graph.loaders.files import (
     EXTRA,
     Converted,
@@ -54,7 +54,7 @@ MEMORY = 1 << 30
 SECONDS = 60.0
 """For one document."""
 
-Form: TypeAlias = Literal["pdf", "html", "archive", "mail"]
+Form: TypeAlias = Literal["pdf", "html", "archive", "mail", "rst"]
 
 # What a form is called, the library that it needs, and what reads it.
 _FORMS = {
@@ -62,6 +62,7 @@ _FORMS = {
     "html": ("an HTML page", "markdownify", web.markdown),
     "archive": ("an Office document or zip archive", "mammoth", office.markdown),
     "mail": ("a mail", "email", mail.read_mail),
+    "rst": ("a reStructuredText file", "docutils", restructured.markdown),
 }
 # What no text has, and documents have all the same.
 _NO_TEXT = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")

@@ -409,6 +409,8 @@ Format: TypeAlias = Literal[
     "subtitles",
     "table",
     "code",
+    "rst",
+    "asciidoc",
 ]
 
 _BINARY: dict[bytes, Format] = {b"%PDF-": "pdf", b"PK\x03\x04": "archive", b"PK\x05\x06": "archive"}
@@ -459,7 +461,10 @@ _HTML = re.compile(
     rb"(?:<\?xml[^>]{0,200}>\s*)?(?:<!--(?:(?!-->).){0,4000}-->\s*)*<(?:!doctype\s+html|html|head|body)[\s>]",
     re.IGNORECASE | re.DOTALL,
 )
-_SUPPORTED = "text, Markdown, JSON, JSONL, CSV, subtitles, mail, PDF, HTML, .docx, .pptx and .xlsx are"
+_SUPPORTED = (
+    "text, Markdown, reStructuredText, AsciiDoc, JSON, JSONL, CSV, subtitles, mail, PDF, HTML, .docx, .pptx "
+    "and .xlsx are"
+)
 # Code and settings look like prose or Markdown to any rule: a comment is a heading, "---" is front matter.
 _CODE = tuple(
     ".asm .awk .bash .bat .c .cc .cfg .clj .cmake .conf .cpp .cs .css .cypher .dart .diff .ex .exs .go "
@@ -476,6 +481,8 @@ _NAMED: dict[Format, tuple[str, ...]] = {
     "jsonl": (".jsonl", ".ndjson"),
     "table": (".csv", ".tsv", ".tab"),
     "code": _CODE,
+    "rst": (".rst", ".rest"),
+    "asciidoc": (".adoc", ".asciidoc"),
 }
 # Lines of "Name: value", and among them one that only mail has.
 _HEADERS = re.compile(
