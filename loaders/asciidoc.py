@@ -15,7 +15,7 @@ from gsw_graph.loaders.text import decode
 
 # The title, the author with an address or not, and the revision: a number, a date, a remark.
 _HEADER = re.compile(
-    r"\s*(?:(?://.*|:[\w-]+:.*)?\n)*(= .+\n)((?P<author>[^\W\d_][^\n<:;\[\]{}]{1,80})(?:<[^>\n]*>.*)?\n"
+    r"\s*(?:(?://.*|:[\w-]+:.*)?\n)*(= .+\n)((?P<author>[^\W\d_][^\n<:\[\]{}]{1,80})(?:<[^>\n]*>.*)?\n"
     r"(?:v?\d[\w.]*(?:,[ \t]*(?P<date>\d{4}-\d\d-\d\d))?.*\n)?)(?=\n|:[\w!-]+:|$)"
 )
 _ATTRIBUTE = re.compile(r":(!?[\w-]+!?):(?:[ \t]+(.*))?$")
@@ -34,8 +34,24 @@ _CALLOUT = re.compile(r"[ \t]*(?://|#|--|;;|<!--)?[ \t]*<(?:\d+|\.)>(?:-->)?(?=[
 _CELL = re.compile(r"(?:(?<=\s)|^)(?:[\d.]+[+*])?[<^>.]*[a-z]?\|")
 _MOST_ATTRIBUTES = 20  # references that one line resolves
 _KINDS = frozenset({"NOTE", "TIP", "IMPORTANT", "CAUTION", "WARNING"})
-# Marks in a line, each with its form in Markdown. A group of the pattern is the text that is shown.
-_MARKS = tuple(
+_CHARACTERS = {
+    "empty": "",
+    "blank": "",
+    "nbsp": " ",
+    "sp": " ",
+    "vbar": "|",
+    "lt": "<",
+    "gt": ">",
+    "amp": "&",
+    "plus": "+",
+    "asterisk": "*",
+    "backtick": "`",
+    "startsb": "[",
+    "endsb": "]",
+    "cpp": "C++",
+}
+# Macros in a line, each with its form in Markdown. A group of the pattern is the text that is shown.
+_MACROS = tuple(
     (re.compile(pattern), shown)
     for pattern, shown in (
         (r"\[\[[^\]\s]*\]\]|anchor:[\w-]+\[[^\]]*\]|\(\(\([^)]*\)\)\)|indexterm:\[[^\]]*\]", ""),
@@ -49,6 +65,12 @@ _MARKS = tuple(
         (r"footnote:[^\s\[]*\[([^\]]*)\]", r" (\1)"),
         (r"(?:kbd|btn|menu|icon|stem|latexmath|asciimath|pass):[^\s\[]*\[([^\]]*)\]", r"\1"),
         (r"image:[^\s:\[][^\s\[]*\[([^\],]*)[^\]]*\]", r"\1"),
+    )
+)
+# Marks in a line outside of code.
+_MARKS = tuple(
+    (re.compile(pattern), shown)
+    for pattern, shown in (
         (r"\+\+\+?(.+?)\+\+\+?", r"\1"),
         (r"\[[.#\w-]*\]##?([^#]+)##?", r"\1"),
         (r"(?<![\w*])\*(?![\s*])([^*]+?)(?<!\s)\*(?![\w*])", r"**\1**"),
@@ -90,7 +112,7 @@ class _Writer:
     def __init__(self, text: str, left_out: Counter[str]) -> None:
         self._lines = text.split("\n")
         self._left_out = left_out
-        self.attributes: dict[str, str] = {}
+        self.attributes = dict(_CHARACTERS)
         self._style: list[str] = []  # of the block that comes next
         self._base = ""  # before each line of the block that is read
         self._indent = ""  # the same, and that of the last item of a list
@@ -269,7 +291,10 @@ class _Writer:
 
     def _inline(self, text: str) -> str:
         """Return a text with its marks in Markdown; code keeps its characters."""
-        parts = re.split(r"(?<!\")(`[^`\"]+`)(?!\")", self._resolved(text))
+        text = self._resolved(text)
+        for pattern, shown in _MACROS:
+            text = pattern.sub(shown, text)
+        parts = re.split(r"(?<!\")(`[^`\"]+`)(?!\")", text)
         for position in range(0, len(parts), 2):
             for pattern, shown in _MARKS:
                 parts[position] = pattern.sub(shown, parts[position])
