@@ -16,7 +16,7 @@ from gsw_graph.loaders.text import decode
 # The title, the author with an address or not, and the revision: a number, a date, a remark.
 _HEADER = re.compile(
     r"\s*(?:(?://.*|:[\w-]+:.*)?\n)*(= .+\n)((?P<author>[^\W\d_][^\n<:\[\]{}]{1,80})(?:<[^>\n]*>.*)?\n"
-    r"(?:v?\d[\w.]*(?:,[ \t]*(?P<date>\d{4}-\d\d-\d\d))?.*\n)?)(?=\n|:[\w!-]+:|$)"
+    r"(?:v?\d[\w.]*(?:,[ \t]*(?P<date>\d{4}-\d\d-\d\d))?.*\n)?)(?=\n|:[\w!-]+:|//|$)"
 )
 _ATTRIBUTE = re.compile(r":(!?[\w-]+!?):(?:[ \t]+(.*))?$")
 _REFERENCE = re.compile(r"\{([\w-]+)\}")
