@@ -46,7 +46,7 @@ place = crash_place.new_place
 ON_NEO4J = frozenset(
     f"test_{topic}"
     for topic in (
-        *"browser browser_drawn crash docs embedded_engine embedding_server export local_neo4j moving neo4j_engine nodes serve_soak tracing unspaced without_password".split(),
+        *"browser browser_drawn crash docs embedded_engine embedding_server export local_neo4j moving neo4j_engine nodes repeatable serve_soak tracing unspaced without_password".split(),
         *(f"contract_{part}" for part in "ask caches chains conversations corrections cypher explore forget hostile isolation load memories merge meta model names nearest question_cache questions replace runs scope workspaces".split()),
     )
 )
@@ -116,7 +116,7 @@ OWN_ENGINE = frozenset(
     f"test_{name}"
     for name in (
         *("embedded_engine", "early", "crash", "crash_model", "docs", "site", "notebook", "serve_process", "serve_mcp", "serve_beside", "serve_soak"),
-        *("serve_page", "waiting", "python", "without_password", "cli", "local_neo4j"),
+        *("serve_page", "waiting", "python", "repeatable", "without_password", "cli", "local_neo4j"),
     )
 )
 
