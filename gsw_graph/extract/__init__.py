@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from gsw_graph.store.rows import Mode
 
 BY_MODEL = ("triples", "propositions", "two-step", "llm")  # these ask a language model
-EXTRACTORS = ("none", "rules", "sentences", "rebel", *BY_MODEL)  # each finds more than those before it
+EXTRACTORS = ("none", "rules", "sentences", *BY_MODEL)  # each finds more than those before it
 
 
 @dataclass(slots=True)

@@ -277,13 +277,6 @@ def opened_extractor(
                 ByModel(chat, settings.concurrency, name, second_pass=second_pass, on_passage=on_passage),
                 chat,
             )
-    elif name == "rebel":
-        from gsw_graph.extract import rebel
-
-        if options.dry_run:
-            yield Rules(name, rebel.MODEL), None
-        else:
-            yield rebel.Rebel(settings.device), None
     else:
         yield Rules(name), None
 
