@@ -29,9 +29,16 @@ from gsw_graph.models.embed.embedder import Embedder
 for name in ("FORCE_COLOR", "NO_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE", "COLUMNS", "LINES"):
     os.environ.pop(name, None)
 os.environ["TERM"] = "xterm"
-if signal.getsignal(signal.SIGINT) == signal.SIG_IGN and threading.current_thread() is threading.main_thread():
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell starts what runs in the background without it, and tests press Ctrl-C
-os.environ["NO_PROXY"] = os.environ["no_proxy"] = ",".join(filter(None, (os.environ.get("NO_PROXY"), "127.0.0.1", "localhost")))
+if (
+    signal.getsignal(signal.SIGINT) == signal.SIG_IGN
+    and threading.current_thread() is threading.main_thread()
+):
+    signal.signal(
+        signal.SIGINT, signal.default_int_handler
+    )  # a shell starts what runs in the background without it, and tests press Ctrl-C
+os.environ["NO_PROXY"] = os.environ["no_proxy"] = ",".join(
+    filter(None, (os.environ.get("NO_PROXY"), "127.0.0.1", "localhost"))
+)
 # Engines of tests live for seconds: what Java spends on the best code for them is half of their time. With one compiler Java
 # reserves 48 MB for code, which a server fills within minutes; then it removes and compiles code all the time.
 os.environ.setdefault("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m")
@@ -47,19 +54,46 @@ ON_NEO4J = frozenset(
     f"test_{topic}"
     for topic in (
         *"browser browser_drawn crash docs embedded_engine embedding_server export local_neo4j moving neo4j_engine nodes serve_soak tracing unspaced without_password".split(),
-        *(f"contract_{part}" for part in "ask caches chains conversations corrections cypher explore forget hostile isolation load memories merge meta model names nearest question_cache questions replace runs scope workspaces".split()),
+        *(
+            f"contract_{part}"
+            for part in "ask caches chains conversations corrections cypher explore forget hostile isolation load memories merge meta model names nearest question_cache questions replace runs scope workspaces".split()
+        ),
     )
 )
 # Of 2026, whose dialect is that of 5.26: connection, schema, loads.
 ON_NEO4J_2026 = frozenset({"test_neo4j_engine", "test_nodes", "test_contract_load"})
 # Tests of these files that show nothing more on a server.
 ONCE = (
-    *("test_a_file_runs_as_it_stands_with_its_defaults", "test_kill_while", "test_ctrl_c", "test_what_cannot_be_corrected"),
-    *("test_each_analysis_shows_something", "test_a_model_that_fails", "test_no_answer_asks_for_a_plan", "test_hostile_questions_follow"),
+    *(
+        "test_a_file_runs_as_it_stands_with_its_defaults",
+        "test_kill_while",
+        "test_ctrl_c",
+        "test_what_cannot_be_corrected",
+    ),
+    *(
+        "test_each_analysis_shows_something",
+        "test_a_model_that_fails",
+        "test_no_answer_asks_for_a_plan",
+        "test_hostile_questions_follow",
+    ),
 )
 PLANNED = "test_every_statement_that_reads"  # by the planner of 5.26; on 2026 it takes half a minute
-SERVERS = ("neo4j-", "test_neo4j_engine", "test_local_neo4j", "[5.26", "[2026")  # in the id of a test that needs one
-LONG = ("test_docs", "test_local_model", "test_crash", "test_crash_model", "test_load_faults", "test_embedder", "test_recall")  # begin early
+SERVERS = (
+    "neo4j-",
+    "test_neo4j_engine",
+    "test_local_neo4j",
+    "[5.26",
+    "[2026",
+)  # in the id of a test that needs one
+LONG = (
+    "test_docs",
+    "test_local_model",
+    "test_crash",
+    "test_crash_model",
+    "test_load_faults",
+    "test_embedder",
+    "test_recall",
+)  # begin early
 ALL = os.environ.get("GSWGRAPH_TEST_ALL") == "1"
 
 
@@ -68,7 +102,13 @@ def _marks(item: pytest.Item) -> Iterator[str]:
     fixtures = set(getattr(item, "fixturenames", ()))
     if any(sign in item.nodeid for sign in SERVERS):
         yield "neo4j"
-    elif item.path.stem in OWN_ENGINE or fixtures & {"engine_settings", "embedded_sample", "embedded_corpus", "sample_folder", "place"}:
+    elif item.path.stem in OWN_ENGINE or fixtures & {
+        "engine_settings",
+        "embedded_sample",
+        "embedded_corpus",
+        "sample_folder",
+        "place",
+    }:
         yield "engine"
     else:
         yield "unit"
@@ -82,7 +122,11 @@ def _left_out(item: pytest.Item) -> bool:
     return (
         item.get_closest_marker("slow") is not None
         or ("5.26" in item.nodeid and (topic not in ON_NEO4J or item.name.startswith(ONCE)))
-        or ("2026" in item.nodeid and "neo4j" in item.keywords and (topic not in ON_NEO4J_2026 or item.name.startswith(PLANNED)))
+        or (
+            "2026" in item.nodeid
+            and "neo4j" in item.keywords
+            and (topic not in ON_NEO4J_2026 or item.name.startswith(PLANNED))
+        )
     )
 
 
@@ -93,7 +137,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker(mark)
     if hasattr(config, "workerinput"):
         items.sort(key=lambda item: ("neo4j" not in item.keywords, item.path.stem not in LONG))
-    if not ALL and config.option.markexpr != "slow" and (left_out := [item for item in items if _left_out(item)]):
+    if (
+        not ALL
+        and config.option.markexpr != "slow"
+        and (left_out := [item for item in items if _left_out(item)])
+    ):
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if not _left_out(item)]
 
@@ -115,7 +163,19 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 OWN_ENGINE = frozenset(
     f"test_{name}"
     for name in (
-        *("embedded_engine", "early", "crash", "crash_model", "docs", "site", "notebook", "serve_process", "serve_mcp", "serve_beside", "serve_soak"),
+        *(
+            "embedded_engine",
+            "early",
+            "crash",
+            "crash_model",
+            "docs",
+            "site",
+            "notebook",
+            "serve_process",
+            "serve_mcp",
+            "serve_beside",
+            "serve_soak",
+        ),
         *("serve_page", "waiting", "python", "without_password", "cli", "local_neo4j"),
     )
 )
@@ -160,20 +220,26 @@ def docker_cleanup() -> list[str]:
 
 
 @pytest.fixture(scope="session")
-def neo4j_server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], Settings]]:
+def neo4j_server(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Callable[[str], Settings]]:
     """Gives the settings of a Neo4j of a version line, which starts when it is first asked for."""
     with contextlib.ExitStack() as stack:
 
         @functools.cache
         def get(version: str) -> Settings:
-            return stack.enter_context(engines.neo4j_settings(version, request, tmp_path_factory.mktemp(f"neo4j-{version}")))
+            return stack.enter_context(
+                engines.neo4j_settings(version, request, tmp_path_factory.mktemp(f"neo4j-{version}"))
+            )
 
         yield get
 
 
 @pytest.fixture(scope="session", params=engines.NAMES)
 def engine_settings(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, neo4j_server: Callable[[str], Settings]
+    request: pytest.FixtureRequest,
+    tmp_path_factory: pytest.TempPathFactory,
+    neo4j_server: Callable[[str], Settings],
 ) -> Settings:
     """Settings of a usable engine, for each engine in turn; what other tests left may still be in it."""
     if request.param == "embedded":
@@ -221,7 +287,9 @@ def memory(shared: Memory) -> Memory:
 def corpus(shared: Memory) -> Memory:
     """A memory that holds the example corpus and nothing else."""
     held = {**shared.status().nodes, "Question": 0}  # questions that were asked change nothing
-    if held != contract.CORPUS_NODES or shared.load(contract.CORPUS).documents.unchanged != len(contract.FILES):
+    if held != contract.CORPUS_NODES or shared.load(contract.CORPUS).documents.unchanged != len(
+        contract.FILES
+    ):
         shared.forget(everything=True)
         shared.load(contract.CORPUS)
     return shared

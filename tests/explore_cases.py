@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-CASES: list[tuple[str, dict[str, Any], str, list[tuple[Any, ...]]]] = [
+CASES = [
     (
         "asked_most",
         {},
@@ -49,9 +47,27 @@ CASES: list[tuple[str, dict[str, Any], str, list[tuple[Any, ...]]]] = [
             ("Ana Ruiz", "pair about it", "Whom did Ana Ruiz marry? Bruno Keller", 1, ["Ana Ruiz"]),
             ("Ana Ruiz", "pair it answers", "Who built the Stone Pier? Ana Ruiz", 1, ["Stone Pier"]),
             ("Ana Ruiz", "fact", "Ana Ruiz built the Stone Pier.", 1, ["Stone Pier"]),
-            ("Ana Ruiz", "passage", "Ana Ruiz built the Stone Pier in 1902. It stands in Porto Velho, and BEYONCE and Beyoncé sang there.", 1, ["Stone Pier"]),
-            ("Ana Ruiz", "passage", "Ana Ruiz was born in Valle Alto on 3 May 1871. She married Bruno Keller.", 1, ["Ana Ruiz"]),
-            ("Ana Ruiz", "passage", "Carlo Bass built the Stone-Pier in Porto Velho in 1902, twenty-eight years after the first. In May 1903 Ana  Ruiz left.", 1, ["Harbour Guide"]),
+            (
+                "Ana Ruiz",
+                "passage",
+                "Ana Ruiz built the Stone Pier in 1902. It stands in Porto Velho, and BEYONCE and Beyoncé sang there.",
+                1,
+                ["Stone Pier"],
+            ),
+            (
+                "Ana Ruiz",
+                "passage",
+                "Ana Ruiz was born in Valle Alto on 3 May 1871. She married Bruno Keller.",
+                1,
+                ["Ana Ruiz"],
+            ),
+            (
+                "Ana Ruiz",
+                "passage",
+                "Carlo Bass built the Stone-Pier in Porto Velho in 1902, twenty-eight years after the first. In May 1903 Ana  Ruiz left.",
+                1,
+                ["Harbour Guide"],
+            ),
         ],
     ),
     (
@@ -59,10 +75,34 @@ CASES: list[tuple[str, dict[str, Any], str, list[tuple[Any, ...]]]] = [
         {},
         "name begins ends words title",
         [
-            ("Ana Ruiz", "1871-05-03", "1871-05-03", "in Valle Alto on 3 May 1871. She married Bruno Keller.", "Ana Ruiz"),
-            ("Ana Ruiz", "1902-01-01", "1902-12-31", "in Porto Velho in 1902, twenty-eight years after the first. In", "Harbour Guide"),
-            ("Ana Ruiz", "1902-01-01", "1902-12-31", "the Stone Pier in 1902. It stands in Porto Velho, and", "Stone Pier"),
-            ("Ana Ruiz", "1903-05-01", "1903-05-31", "after the first. In May 1903 Ana  Ruiz left.", "Harbour Guide"),
+            (
+                "Ana Ruiz",
+                "1871-05-03",
+                "1871-05-03",
+                "in Valle Alto on 3 May 1871. She married Bruno Keller.",
+                "Ana Ruiz",
+            ),
+            (
+                "Ana Ruiz",
+                "1902-01-01",
+                "1902-12-31",
+                "in Porto Velho in 1902, twenty-eight years after the first. In",
+                "Harbour Guide",
+            ),
+            (
+                "Ana Ruiz",
+                "1902-01-01",
+                "1902-12-31",
+                "the Stone Pier in 1902. It stands in Porto Velho, and",
+                "Stone Pier",
+            ),
+            (
+                "Ana Ruiz",
+                "1903-05-01",
+                "1903-05-31",
+                "after the first. In May 1903 Ana  Ruiz left.",
+                "Harbour Guide",
+            ),
         ],
     ),
     (
@@ -219,7 +259,12 @@ CASES: list[tuple[str, dict[str, Any], str, list[tuple[Any, ...]]]] = [
             ("the Old Lady", 1, 1),
         ],
     ),
-    ("merged", {}, "name alias passages passages_of_alias score reason run", [("Ana Ruiz", "Ruiz", 3, 1, 0.9, "the surname", "r1")]),
+    (
+        "merged",
+        {},
+        "name alias passages passages_of_alias score reason run",
+        [("Ana Ruiz", "Ruiz", 3, 1, 0.9, "the surname", "r1")],
+    ),
     (
         "near_duplicates",
         {},
@@ -359,10 +404,25 @@ CASES: list[tuple[str, dict[str, Any], str, list[tuple[Any, ...]]]] = [
         {},
         "begins ends words title",
         [
-            ("1871-05-03", "1871-05-03", "in Valle Alto on 3 May 1871. She married Bruno Keller.", "Ana Ruiz"),
-            ("1902-01-01", "1902-12-31", "in Porto Velho in 1902, twenty-eight years after the first. In", "Harbour Guide"),
+            (
+                "1871-05-03",
+                "1871-05-03",
+                "in Valle Alto on 3 May 1871. She married Bruno Keller.",
+                "Ana Ruiz",
+            ),
+            (
+                "1902-01-01",
+                "1902-12-31",
+                "in Porto Velho in 1902, twenty-eight years after the first. In",
+                "Harbour Guide",
+            ),
             ("1902-01-01", "1902-12-31", "for twenty-eight years, until 1902.", "Lena Fox"),
-            ("1902-01-01", "1902-12-31", "the Stone Pier in 1902. It stands in Porto Velho, and", "Stone Pier"),
+            (
+                "1902-01-01",
+                "1902-12-31",
+                "the Stone Pier in 1902. It stands in Porto Velho, and",
+                "Stone Pier",
+            ),
             ("1903-05-01", "1903-05-31", "after the first. In May 1903 Ana  Ruiz left.", "Harbour Guide"),
         ],
     ),
@@ -387,13 +447,43 @@ CASES: list[tuple[str, dict[str, Any], str, list[tuple[Any, ...]]]] = [
         {},
         "name first through second answer",
         [
-            ("Ana Ruiz", "What did Ana Ruiz build?", "Stone Pier", "How was the Stone Pier built?", "by hand"),
+            (
+                "Ana Ruiz",
+                "What did Ana Ruiz build?",
+                "Stone Pier",
+                "How was the Stone Pier built?",
+                "by hand",
+            ),
             ("Ana Ruiz", "What did Ana Ruiz build?", "Stone Pier", "When was the Stone Pier built?", "1902"),
-            ("Ana Ruiz", "What did Ana Ruiz build?", "Stone Pier", "Where does the Stone Pier stand?", "Porto Velho"),
+            (
+                "Ana Ruiz",
+                "What did Ana Ruiz build?",
+                "Stone Pier",
+                "Where does the Stone Pier stand?",
+                "Porto Velho",
+            ),
             ("Ana Ruiz", "What did Ana Ruiz build?", "Stone Pier", "Who built the stone pier?", "Carlo Bass"),
-            ("Ana Ruiz", "What did Ana Ruiz build?", "Stone Pier", "Who sang at the Stone Pier?", "Beyoncé, BEYONCE, a choir"),
-            ("Ana Ruiz", "Where was Ana Ruiz born?", "Valle Alto", "On which river does Valle Alto lie?", "the ombre"),
-            ("Ana Ruiz", "Where was Ana Ruiz born?", "Valle Alto", "Who is the mayor of Valle Alto?", "Carla Duarte"),
+            (
+                "Ana Ruiz",
+                "What did Ana Ruiz build?",
+                "Stone Pier",
+                "Who sang at the Stone Pier?",
+                "Beyoncé, BEYONCE, a choir",
+            ),
+            (
+                "Ana Ruiz",
+                "Where was Ana Ruiz born?",
+                "Valle Alto",
+                "On which river does Valle Alto lie?",
+                "the ombre",
+            ),
+            (
+                "Ana Ruiz",
+                "Where was Ana Ruiz born?",
+                "Valle Alto",
+                "Who is the mayor of Valle Alto?",
+                "Carla Duarte",
+            ),
         ],
     ),
     (
@@ -442,8 +532,22 @@ CASES: list[tuple[str, dict[str, Any], str, list[tuple[Any, ...]]]] = [
         {},
         "chain step from to title passage",
         [
-            (1, 1, "Ana Ruiz", "Valle Alto", "Ana Ruiz", "Ana Ruiz was born in Valle Alto on 3 May 1871. She married Bruno Keller."),
-            (1, 2, "Valle Alto", "Ombre", "Valle Alto", "Valle Alto lies on the Ombre. Its mayor is Carla Duarte, and Lena Fox was before her."),
+            (
+                1,
+                1,
+                "Ana Ruiz",
+                "Valle Alto",
+                "Ana Ruiz",
+                "Ana Ruiz was born in Valle Alto on 3 May 1871. She married Bruno Keller.",
+            ),
+            (
+                1,
+                2,
+                "Valle Alto",
+                "Ombre",
+                "Valle Alto",
+                "Valle Alto lies on the Ombre. Its mayor is Carla Duarte, and Lena Fox was before her.",
+            ),
         ],
     ),
     (
@@ -461,8 +565,22 @@ CASES: list[tuple[str, dict[str, Any], str, list[tuple[Any, ...]]]] = [
         {"concept": "Bruno Keller", "other": "Carlo Bass"},
         "chain step from to title passage",
         [
-            (1, 1, "Bruno Keller", "Ana Ruiz", "Ana Ruiz", "Ana Ruiz was born in Valle Alto on 3 May 1871. She married Bruno Keller."),
-            (1, 2, "Ana Ruiz", "Carlo Bass", "Harbour Guide", "Carlo Bass built the Stone-Pier in Porto Velho in 1902, twenty-eight years after the first. In May 1903 Ana  Ruiz left."),
+            (
+                1,
+                1,
+                "Bruno Keller",
+                "Ana Ruiz",
+                "Ana Ruiz",
+                "Ana Ruiz was born in Valle Alto on 3 May 1871. She married Bruno Keller.",
+            ),
+            (
+                1,
+                2,
+                "Ana Ruiz",
+                "Carlo Bass",
+                "Harbour Guide",
+                "Carlo Bass built the Stone-Pier in Porto Velho in 1902, twenty-eight years after the first. In May 1903 Ana  Ruiz left.",
+            ),
         ],
     ),
     (
@@ -503,9 +621,19 @@ CASES: list[tuple[str, dict[str, Any], str, list[tuple[Any, ...]]]] = [
         {"since": "1902", "until": "1903"},
         "begins ends words title",
         [
-            ("1902-01-01", "1902-12-31", "in Porto Velho in 1902, twenty-eight years after the first. In", "Harbour Guide"),
+            (
+                "1902-01-01",
+                "1902-12-31",
+                "in Porto Velho in 1902, twenty-eight years after the first. In",
+                "Harbour Guide",
+            ),
             ("1902-01-01", "1902-12-31", "for twenty-eight years, until 1902.", "Lena Fox"),
-            ("1902-01-01", "1902-12-31", "the Stone Pier in 1902. It stands in Porto Velho, and", "Stone Pier"),
+            (
+                "1902-01-01",
+                "1902-12-31",
+                "the Stone Pier in 1902. It stands in Porto Velho, and",
+                "Stone Pier",
+            ),
         ],
     ),
     (
@@ -513,7 +641,13 @@ CASES: list[tuple[str, dict[str, Any], str, list[tuple[Any, ...]]]] = [
         {"concept": "Valle Alto"},
         "name begins ends words title",
         [
-            ("Valle Alto", "1871-05-03", "1871-05-03", "in Valle Alto on 3 May 1871. She married Bruno Keller.", "Ana Ruiz"),
+            (
+                "Valle Alto",
+                "1871-05-03",
+                "1871-05-03",
+                "in Valle Alto on 3 May 1871. She married Bruno Keller.",
+                "Ana Ruiz",
+            ),
         ],
     ),
     (
@@ -620,7 +754,13 @@ CASES: list[tuple[str, dict[str, Any], str, list[tuple[Any, ...]]]] = [
             ("Ombre", "fact", "Ombre flows into Salt Sea", 1, ["Ombre"]),
             ("Ombre", "fact", "Ombre is long", 1, ["Ombre"]),
             ("Ombre", "passage", "The Ombre flows into the Salt Sea.", 1, ["Ombre"]),
-            ("Ombre", "passage", "Valle Alto lies on the Ombre. Its mayor is Carla Duarte, and Lena Fox was before her.", 1, ["Valle Alto"]),
+            (
+                "Ombre",
+                "passage",
+                "Valle Alto lies on the Ombre. Its mayor is Carla Duarte, and Lena Fox was before her.",
+                1,
+                ["Valle Alto"],
+            ),
         ],
     ),
 ]

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import samples
-from samples import Record, entity
+from samples import entity
 
 
-def record(id_: str, title: str, text: str, *entities: Record, pairs: tuple[tuple[str, str], ...] = ()) -> Record:
+def record(id_, title, text, *entities, pairs=()):
     questions = [{"text": question, "answers": [answer]} for question, answer in pairs]
     phrases = [{"phrase": "says", "questions": questions}] if questions else []
-    return {"id": id_, "title": title, "text": text, "entities": list(entities), "verb_phrases": phrases, "propositions": [{"text": text, "entities": [one["name"] for one in entities]}]}
+    return {
+        "id": id_,
+        "title": title,
+        "text": text,
+        "entities": list(entities),
+        "verb_phrases": phrases,
+        "propositions": [{"text": text, "entities": [one["name"] for one in entities]}],
+    }
 
 
-WORLD: list[Record] = [
+WORLD = [
     record(
         "office",
         "World Tide Office",
@@ -32,7 +37,10 @@ WORLD: list[Record] = [
         entity("WTO", organisation=["printer of tables"]),
         entity("Port Aldous", location=["city"]),
         entity("Bo Lind", person=["printer"]),
-        pairs=(("Where does the WTO print its tables?", "Port Aldous"), ("Who is the printer of the WTO?", "Bo Lind")),
+        pairs=(
+            ("Where does the WTO print its tables?", "Port Aldous"),
+            ("Who is the printer of the WTO?", "Bo Lind"),
+        ),
     ),
     record(
         "halloran",
@@ -57,7 +65,14 @@ WORLD: list[Record] = [
         entity("Ottilie B. Grau", person=["painter"]),
     ),
     record("king2", "King Olaf II", "King Olaf II ruled.", entity("King Olaf II", person=["king"])),
-    record("king3", "King Olaf III", "King Olaf III ruled.", entity("King Olaf III", person=["king"]), entity("Olaf Berg Jr.", person=["sailor"]), entity("Olaf Berg Sr.", person=["sailor"])),
+    record(
+        "king3",
+        "King Olaf III",
+        "King Olaf III ruled.",
+        entity("King Olaf III", person=["king"]),
+        entity("Olaf Berg Jr.", person=["sailor"]),
+        entity("Olaf Berg Sr.", person=["sailor"]),
+    ),
     record(  # two meanings of one abbreviation
         "guild",
         "Western Trout Order",
@@ -72,7 +87,14 @@ WORLD: list[Record] = [
         entity("Wood Turners of Xanten", organisation=["guild"]),
         entity("WTX", abbreviation=["of Wood Turners of Xanten"]),
     ),
-    record("chalk", "Chalk-Town", "Chalk-Town lies in Aldshire.", entity("Chalk-Town", location=["town"]), entity("Chalk, Aldshire", location=["village"]), entity("Aldshire", location=["county"])),
+    record(
+        "chalk",
+        "Chalk-Town",
+        "Chalk-Town lies in Aldshire.",
+        entity("Chalk-Town", location=["town"]),
+        entity("Chalk, Aldshire", location=["village"]),
+        entity("Aldshire", location=["county"]),
+    ),
     record("chalk2", "Chalk", "Chalk is a song.", entity("Chalk", work=["song"])),
     record("titled", "Stone-Pier", "A film.", entity("Stone-Pier", work=["film"])),
     record("titled2", "Stone Pier", "A novel.", entity("Stone Pier", work=["novel"])),
@@ -84,5 +106,5 @@ GROUPS = {  # canonical name: its aliases
 }
 
 
-def write(folder: Path) -> str:
+def write(folder):
     return str(samples.jsonl(folder / "world.jsonl", WORLD))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 from gsw_graph.text.names import normalise
@@ -11,11 +10,11 @@ from gsw_graph.text.names import normalise
 Record = dict[str, Any]
 
 
-def entity(name: str, **roles: list[str]) -> Record:
+def entity(name, **roles):
     return {"name": name, "roles": [{"role": role, "states": states} for role, states in roles.items()]}
 
 
-RECORDS: list[Record] = [
+RECORDS = [
     {
         "id": "pier",
         "title": "Stone Pier",
@@ -39,12 +38,26 @@ RECORDS: list[Record] = [
                     {"text": "Why was it built?", "answers": ["None"]},
                 ],
             },
-            {"phrase": "stands in", "questions": [{"text": "Where does the Stone Pier stand?", "answers": ["Porto Velho"]}]},
-            {"phrase": "sang", "questions": [{"text": "Who sang at the Stone Pier?", "answers": ["Beyoncé", "BEYONCE", "TEXT:a choir"]}]},
-            {"phrase": "built", "questions": [{"text": "How was the Stone Pier built?", "answers": ["TEXT:by hand"]}]},  # the phrase again
+            {
+                "phrase": "stands in",
+                "questions": [{"text": "Where does the Stone Pier stand?", "answers": ["Porto Velho"]}],
+            },
+            {
+                "phrase": "sang",
+                "questions": [
+                    {"text": "Who sang at the Stone Pier?", "answers": ["Beyoncé", "BEYONCE", "TEXT:a choir"]}
+                ],
+            },
+            {
+                "phrase": "built",
+                "questions": [{"text": "How was the Stone Pier built?", "answers": ["TEXT:by hand"]}],
+            },  # the phrase again
             {"phrase": "was there", "questions": []},
         ],
-        "propositions": [{"text": "Ana Ruiz built the Stone Pier.", "entities": ["Ana Ruiz", "Stone Pier"]}, "The pier is old."],
+        "propositions": [
+            {"text": "Ana Ruiz built the Stone Pier.", "entities": ["Ana Ruiz", "Stone Pier"]},
+            "The pier is old.",
+        ],
     },
     {
         "id": "ana",
@@ -64,22 +77,40 @@ RECORDS: list[Record] = [
                     {"text": "When was Ana Ruiz born?", "answers": ["3 May 1871"]},
                 ],
             },
-            {"phrase": "married", "questions": [{"text": "Whom did Ana Ruiz marry?", "answers": ["Bruno Keller"]}]},
+            {
+                "phrase": "married",
+                "questions": [{"text": "Whom did Ana Ruiz marry?", "answers": ["Bruno Keller"]}],
+            },
         ],
     },
     {
         "id": "valle",
         "title": "Valle Alto",
         "text": "Valle Alto lies on the Ombre. Its mayor is Carla Duarte, and Lena Fox was before her.",
-        "entities": [entity("Valle Alto", place=["town"]), entity("Ombre", river=[]), entity("Carla Duarte", person=["mayor"])],
-        "verb_phrases": [
-            {"phrase": "lies on", "questions": [{"text": "On which river does Valle Alto lie?", "answers": ["the ombre"]}]},
-            {"phrase": "is mayor", "questions": [{"text": "Who is the mayor of Valle Alto?", "answers": ["Carla Duarte"]}]},
+        "entities": [
+            entity("Valle Alto", place=["town"]),
+            entity("Ombre", river=[]),
+            entity("Carla Duarte", person=["mayor"]),
         ],
-        "propositions": [{"text": "Carla Duarte is the mayor of Valle Alto.", "entities": ["Carla Duarte", "Valle Alto", "Town Hall"]}],
+        "verb_phrases": [
+            {
+                "phrase": "lies on",
+                "questions": [{"text": "On which river does Valle Alto lie?", "answers": ["the ombre"]}],
+            },
+            {
+                "phrase": "is mayor",
+                "questions": [{"text": "Who is the mayor of Valle Alto?", "answers": ["Carla Duarte"]}],
+            },
+        ],
+        "propositions": [
+            {
+                "text": "Carla Duarte is the mayor of Valle Alto.",
+                "entities": ["Carla Duarte", "Valle Alto", "Town Hall"],
+            }
+        ],
     },
 ]
-OPENIE: Record = {
+OPENIE = {
     "docs": [
         {
             "id": "ombre",
@@ -120,56 +151,70 @@ PLAN = ["Who built the Stone Pier?", "Where was #1 born?", "On which river does 
 CHAIN = ["Ana Ruiz", "Valle Alto", "the ombre"]
 
 
-def jsonl(file: Path, records: list[Record]) -> str:
+def jsonl(file, records):
     """A file of these records, one a line; its path."""
     file.write_text("\n".join(json.dumps(record) for record in records), encoding="utf-8")
     return str(file)
 
 
-def write(folder: Path) -> list[str]:
+def write(folder):
     """The files of this world: ready workspaces, and OpenIE results."""
     (folder / "openie.json").write_text(json.dumps(OPENIE), encoding="utf-8")
     return [jsonl(folder / "workspaces.jsonl", RECORDS), str(folder / "openie.json")]
 
 
-def plain(records: list[Record]) -> list[Record]:
+def plain(records):
     """The same passages without what was found in them."""
     return [{key: record[key] for key in ("id", "title", "text")} for record in records]
 
 
-def names(record: Record) -> list[str]:
+def names(record):
     """The entities of one record: those listed, and those that propositions and triples name beside."""
     listed = [entity["name"] for entity in record.get("entities", [])] or list(record["extracted_entities"])
     return [*listed, *EXTRA.get(record["id"], ())]
 
 
-def pairs(record: Record) -> list[tuple[str, str, tuple[str, ...]]]:
+def pairs(record):
     """The phrases of one record with their questions and answers as they must be stored."""
     return [
-        (verb["phrase"], asked["text"], tuple(a.removeprefix("TEXT:") for a in asked["answers"] if a != "None"))
+        (
+            verb["phrase"],
+            asked["text"],
+            tuple(a.removeprefix("TEXT:") for a in asked["answers"] if a != "None"),
+        )
         for verb in record.get("verb_phrases", [])
         for asked in verb["questions"]
     ]
 
 
-def answered_by() -> set[tuple[str, int, str]]:
+def answered_by():
     """Questions with the entities that answer them, by their places."""
     found = set()
     for record in RECORDS:
-        known = {normalise(name): name for name in reversed(names(record))} | {name: name for name in names(record)}
+        known = {normalise(name): name for name in reversed(names(record))} | {
+            name: name for name in names(record)
+        }
         for _, question, answers in pairs(record):
-            found |= {(question, n, known.get(answer) or known[normalise(answer)]) for n, answer in enumerate(answers) if {answer, normalise(answer)} & set(known)}
+            found |= {
+                (question, n, known.get(answer) or known[normalise(answer)])
+                for n, answer in enumerate(answers)
+                if {answer, normalise(answer)} & set(known)
+            }
     return found
 
 
-def counts() -> tuple[dict[str, int], dict[str, int]]:
+def counts():
     """Nodes and relationships, counted from the files."""
     every = [*RECORDS, *OPENIE["docs"]]
     entities = [name for record in every for name in names(record)]
-    plays = [(role["role"], e["name"]) for record in RECORDS for e in record["entities"] for role in e["roles"]]
+    plays = [
+        (role["role"], e["name"]) for record in RECORDS for e in record["entities"] for role in e["roles"]
+    ]
     phrases = sum(len(record["verb_phrases"]) for record in RECORDS)
     asked = sum(len(pairs(record)) for record in RECORDS)
-    facts = sum(len(record.get("propositions", [])) + len(record.get("extracted_triples", [])) for record in every)
+    facts = sum(
+        len(record.get("propositions", [])) + len(record.get("extracted_triples", [])) for record in every
+    )
     nodes = {
         "Document": len(every),
         "Passage": len(every),

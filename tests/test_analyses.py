@@ -28,7 +28,8 @@ LIMIT 10
 
 def test_a_file_is_read():
     found = parse("one", FILE)
-    assert (found.summary, found.details) == ("What it shows.", "More of it.")
+    assert found.summary == "What it shows."
+    assert found.details == "More of it."
     assert [(parameter.name, parameter.default, parameter.description) for parameter in found.parameters] == [
         ("concept", None, "a name"),
         ("least", 2, "how many"),
@@ -41,7 +42,9 @@ def test_values_become_parameters_and_what_browser_draws_is_left_out():
     assert "WITH $concept AS concept, $least AS least\n" in query
     assert query.endswith("LIMIT $limit\n")
     assert "drawing" not in query
-    early, _ = bind(parse("one", FILE.replace("RETURN", "WITH c ORDER BY c.id LIMIT 10\nWITH c\nLIMIT 10\nRETURN")), {})
+    early, _ = bind(
+        parse("one", FILE.replace("RETURN", "WITH c ORDER BY c.id LIMIT 10\nWITH c\nLIMIT 10\nRETURN")), {}
+    )
     assert "c.id LIMIT 10\nWITH c\nLIMIT $limit\nRETURN" in early, "a bound that is not of the rows stays"
     assert values == {"concept": "beyonce", "least": 3, "limit": 10}
 
@@ -63,7 +66,14 @@ def test_what_does_not_fit_is_told(told, said):
     assert str(error.value) == said
 
 
-@pytest.mark.parametrize("text", ["// A.\n// $a: x\nMATCH (n) RETURN n\nLIMIT 3\n", "// A.\nMATCH (n) RETURN n\n", "// A.\nWITH 1 AS a\nRETURN a\nLIMIT 3\n"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "// A.\n// $a: x\nMATCH (n) RETURN n\nLIMIT 3\n",
+        "// A.\nMATCH (n) RETURN n\n",
+        "// A.\nWITH 1 AS a\nRETURN a\nLIMIT 3\n",
+    ],
+)
 def test_a_file_that_says_another_thing_than_it_does_is_no_analysis(text):
     with pytest.raises(ValueError, match="it must say what its parameters are"):
         parse("one", text)
@@ -76,7 +86,11 @@ def test_each_file_keeps_to_the_form():
         query, values = bind(analysis, {})
         assert set(values) == {parameter.name for parameter in analysis.parameters}
         assert all(f"${name}" in query for name in values)
-        assert {p.name for p in analysis.parameters if "a name; without" in p.description or "another name" in p.description} <= set(NAMES)
+        assert {
+            p.name
+            for p in analysis.parameters
+            if "a name; without" in p.description or "another name" in p.description
+        } <= set(NAMES)
 
 
 def test_the_list(fake):
@@ -93,7 +107,10 @@ def test_an_analysis_is_run_by_its_name(fake):
     result = run("cypher", "most-mentioned", "limit=3")
     assert last_call(fake) == ("explore", ("most_mentioned",), {"limit": 3})
     assert "person; builder" in result.stdout
-    assert json.loads(run("cypher", "most_mentioned", "--json").stdout)["rows"][0]["roles"] == ["person", "builder"]
+    assert json.loads(run("cypher", "most_mentioned", "--json").stdout)["rows"][0]["roles"] == [
+        "person",
+        "builder",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -110,5 +127,6 @@ def test_an_analysis_is_run_by_its_name(fake):
 )
 def test_what_cannot_be_run_is_told_before_an_engine_starts(fake, args, code, said):
     result = run("cypher", *args)
-    assert (result.exit_code, fake.calls) == (code, [])
+    assert result.exit_code == code
+    assert fake.calls == []
     assert said in result.stderr

@@ -34,24 +34,26 @@ from gsw_graph.ask.retrieve.pair_score import FineType, expected_fine_type, fine
         ("#1 >> member of sports team", "In which league did Bo play?", -1),
     ],
 )
-def test_the_noun_of_the_pair_says_its_sort(question: str, pair: str, fit: float) -> None:
+def test_the_noun_of_the_pair_says_its_sort(question, pair, fit):
     assert fine_type_match(expected_fine_type(question), pair, ["Xy"], []) == fit
 
 
-def test_where_the_pair_asks_for_none_its_answer_says_it() -> None:
+def test_where_the_pair_asks_for_none_its_answer_says_it():
     county = expected_fine_type("In which county is #1?")
     assert fine_type_match(county, "Where is it?", ["Warren County"], []) == 1
     assert fine_type_match(county, "Where is it?", ["Iowa City"], []) == -1
     assert fine_type_match(county, "Where is it?", ["County"], []) == 0  # a word alone may be a name
     assert fine_type_match(county, "Where is it?", ["Warren"], ["location: county in Iowa"]) == 1
     assert fine_type_match(county, "Where is it?", ["Warren"], ["location: city; place"]) == -1
-    assert fine_type_match(county, "Where is it?", ["Warren"], ["location: capital of the county"]) == -1  # its head
+    assert (
+        fine_type_match(county, "Where is it?", ["Warren"], ["location: capital of the county"]) == -1
+    )  # its head
 
 
 @given(st.text(), st.text(), st.lists(st.text()), st.lists(st.text()))
-def test_any_text_has_a_fit(question: str, pair: str, answers: list[str], descriptions: list[str]) -> None:
+def test_any_text_has_a_fit(question, pair, answers, descriptions):
     assert fine_type_match(expected_fine_type(question), pair, answers, descriptions) in (-1, 0, 1)
 
 
-def test_nothing_asked_is_nothing_wrong() -> None:
+def test_nothing_asked_is_nothing_wrong():
     assert expected_fine_type("") == expected_fine_type("#1 >>") == FineType()

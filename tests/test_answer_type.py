@@ -36,7 +36,7 @@ from gsw_graph.ask.retrieve.pair_score import answer_types, expected_type, type_
         ("Who's Next >> record label", None),
     ],
 )
-def test_what_a_question_asks_for(question: str, kind: str | None) -> None:
+def test_what_a_question_asks_for(question, kind):
     assert expected_type(question) == kind
 
 
@@ -49,7 +49,7 @@ def test_what_a_question_asks_for(question: str, kind: str | None) -> None:
         ("In what country is the town where #1 was made by those who left?", "place"),
     ],
 )
-def test_the_first_word_that_asks_says_what_is_asked_for(question: str, kind: str) -> None:
+def test_the_first_word_that_asks_says_what_is_asked_for(question, kind):
     assert expected_type(question) == kind
 
 
@@ -75,16 +75,16 @@ def test_the_first_word_that_asks_says_what_is_asked_for(question: str, kind: st
         ([""], [""], set()),
     ],
 )
-def test_kinds_of_answers(answers: list[str], descriptions: list[str], expected: set[str]) -> None:
+def test_kinds_of_answers(answers, descriptions, expected):
     assert answer_types(answers, descriptions) == expected
 
 
 @pytest.mark.parametrize("answer", ["...And Justice for All", ".hack", ", the comma"])
-def test_a_number_has_a_digit(answer: str) -> None:
+def test_a_number_has_a_digit(answer):
     assert answer_types([answer], []) == set()
 
 
-def test_fit() -> None:
+def test_fit():
     assert type_match(None, {"person"}) == type_match(None, set()) == 0.0
     assert type_match("person", {"person", "organisation"}) == type_match("date", {"date", "number"}) == 1.0
     assert type_match("date", {"person"}) == type_match("date", set()) == -1.0

@@ -9,7 +9,9 @@ from gsw_graph.model.documents import Document, Entity, Passage, Proposition, QA
 
 
 def assembler(*texts, title="The Old Pier"):
-    return Assembler(Document("s", title, tuple(Passage(text, title, n) for n, text in enumerate(texts or ("x",))), "test"))
+    return Assembler(
+        Document("s", title, tuple(Passage(text, title, n) for n, text in enumerate(texts or ("x",))), "test")
+    )
 
 
 def test_a_name_said_twice_is_one_entity_with_the_roles_of_both():
@@ -22,17 +24,19 @@ def test_a_name_said_twice_is_one_entity_with_the_roles_of_both():
     assert given.faults == []
 
 
-
-
 def test_titles_and_dates_are_marked():
     given = assembler("x", "y")
     given.entity("old pier", 1)
     given.entity("May 1902")
     given.entity("about May 1902")
     pier, date, text = given.workspace("test").entities
-    assert (pier.passages, pier.titles) == ((1,), (1,))
-    assert (date.from_, date.to, date.titles) == ("1902-05-01", "1902-05-31", ())
-    assert (text.from_, text.to) == (None, None)
+    assert pier.passages == (1,)
+    assert pier.titles == (1,)
+    assert date.from_ == "1902-05-01"
+    assert date.to == "1902-05-31"
+    assert date.titles == ()
+    assert text.from_ is None
+    assert text.to is None
 
 
 @pytest.mark.parametrize("name", ["", " \n", "x" * 501, "\u200b"])
@@ -44,15 +48,19 @@ def test_what_is_no_name_is_left_out_and_told(name):
     assert "blank or too long" in fault
 
 
-
-
 def test_the_same_pair_twice_in_a_passage_is_one_and_told():
     given = assembler("x", "y")
-    given.verb_phrase("built", [("Who built it?", ["Ana"]), ("Who built it?", ["Bo"]), ("Who built it?", ["Ana"])])
+    given.verb_phrase(
+        "built", [("Who built it?", ["Ana"]), ("Who built it?", ["Bo"]), ("Who built it?", ["Ana"])]
+    )
     given.verb_phrase("made", [("Who built it?", ["Bo"])])
     given.verb_phrase("made", [("Who built it?", ["Bo"])], 1)
     first, second, other = given.workspace("test").verb_phrases
-    assert [[pair.answers for pair in phrase.pairs] for phrase in (first, second, other)] == [[("Ana",), ("Bo",)], [], [("Bo",)]]
+    assert [[pair.answers for pair in phrase.pairs] for phrase in (first, second, other)] == [
+        [("Ana",), ("Bo",)],
+        [],
+        [("Bo",)],
+    ]
     assert other.passage == 1
     assert [fault[:31] for fault in given.faults] == ["the question 'Who built it?' oc"] * 2
 
@@ -66,7 +74,11 @@ def test_empty_phrases_questions_and_facts_are_told():
     workspace = given.workspace("test")
     assert workspace.verb_phrases == (VerbPhrase("", 0, (QAPair("Who?", ("Ana",)),)), VerbPhrase("rests", 0))
     assert workspace.propositions == workspace.entities == ()
-    assert ["empty verb phrase" in given.faults[0], "empty question" in given.faults[1], "empty proposition" in given.faults[2]] == [True] * 3
+    assert [
+        "empty verb phrase" in given.faults[0],
+        "empty question" in given.faults[1],
+        "empty proposition" in given.faults[2],
+    ] == [True] * 3
     assert len(given.faults) == 3
 
 
@@ -95,5 +107,15 @@ def test_facts_make_entities_of_their_names():
     ],
 )
 def test_names_in_a_text(text, names):
-    keys = {"bank", "england", "bank of england", "rome", "night in rome", "st. paul cathedral", "quebec", "this", "who"}
+    keys = {
+        "bank",
+        "england",
+        "bank of england",
+        "rome",
+        "night in rome",
+        "st. paul cathedral",
+        "quebec",
+        "this",
+        "who",
+    }
     assert named(text, keys) == named(text, keys, words_of(keys)) == names

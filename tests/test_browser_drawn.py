@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
 
 import engines
 import fakes
@@ -39,12 +36,15 @@ class World:
 
 @pytest.fixture(scope="module", params=["5.26"])
 def world(
-    request: pytest.FixtureRequest,
-    neo4j_server: Callable[[str], Settings],
-    tmp_path_factory: pytest.TempPathFactory,
-) -> Iterator[World]:
-    settings, own = neo4j_server(request.param), None
-    if not any(server.running for server in local.status(settings)):  # a server of somebody else: ours is what `db start` starts
+    request,
+    neo4j_server,
+    tmp_path_factory,
+):
+    settings = neo4j_server(request.param)
+    own = None
+    if not any(
+        server.running for server in local.status(settings)
+    ):  # a server of somebody else: ours is what `db start` starts
         own = engines.private_cache(tmp_path_factory.mktemp("browser"))
         server = local.start(own, request.param, *engines.free_ports())
         settings = Settings(memory=server.url, cache_dir=own.cache_dir)
@@ -65,7 +65,7 @@ def world(
             local.stop(own)
 
 
-def log_in(page: Any, link: str, password: str) -> None:
+def log_in(page, link, password):
     page.goto(link)
     page.wait_for_selector("input[type=password]")
     assert page.input_value("input[data-testid=username]") == "neo4j"
@@ -73,14 +73,14 @@ def log_in(page: Any, link: str, password: str) -> None:
     page.keyboard.press("Enter")
 
 
-def run(page: Any) -> None:
+def run(page):
     """Press the blue arrow beside the query, and wait until what is drawn has come to rest."""
     page.locator("[data-testid=editor-Run]").first.click()
     page.wait_for_selector("g.node")
     page.wait_for_timeout(3000)
 
 
-def drawn(page: Any, what: str) -> list[str]:
+def drawn(page, what):
     """The captions of nodes or relationships, as far as they fit."""
     lines = page.locator(f"g.{what}").evaluate_all(
         "all => all.map(one => [...one.querySelectorAll('text')].map(line => line.textContent).join(' '))"
@@ -88,10 +88,10 @@ def drawn(page: Any, what: str) -> list[str]:
     return [" ".join(text.split()) for text in lines]
 
 
-def is_drawn(text: str, captions: list[str]) -> bool:
+def is_drawn(text, captions):
     """Whether a caption begins as the text and has no word but its, in order: which fit into a circle hangs on the fonts of the machine."""
 
-    def shows(caption: str) -> bool:
+    def shows(caption):
         words = iter(text.split())
         shown = caption.removesuffix("…").split()
         return (
@@ -103,7 +103,7 @@ def is_drawn(text: str, captions: list[str]) -> bool:
     return any(map(shows, captions))
 
 
-def test_an_answer_is_drawn_hop_by_hop(world: World) -> None:
+def test_an_answer_is_drawn_hop_by_hop(world):
     with chromium() as page:
         log_in(page, world.memory.browser(world.question), world.password)
         page.wait_for_function(GRASS)  # the server has Browser take our style at the login
@@ -133,8 +133,8 @@ def test_an_answer_is_drawn_hop_by_hop(world: World) -> None:
         assert concepts == "Concept (2)", "a concept is drawn where it joins two documents, and nowhere else"
 
 
-def test_the_commands_open_browser(world: World, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    opened: list[str] = []
+def test_the_commands_open_browser(world, monkeypatch, tmp_path):
+    opened = []
     monkeypatch.setattr(graph, "open_page", lambda url: bool(opened.append(url)) or True)
     monkeypatch.setattr(Embedder, "load", staticmethod(fakes.embedder))
     monkeypatch.setenv("GSWGRAPH_CACHE", str(world.memory.settings.cache_dir))
@@ -147,7 +147,12 @@ def test_the_commands_open_browser(world: World, monkeypatch: pytest.MonkeyPatch
         assert shown.exit_code == 0, shown.output
         assert "Neo4j Browser is open: log in, and the blue arrow beside the query" in shown.output
     assert len(opened) == 2
-    assert run_command("--memory", f"{url}/?memory=handbook", "browse", "--style", str(tmp_path / "style.grass")).exit_code == 0
+    assert (
+        run_command(
+            "--memory", f"{url}/?memory=handbook", "browse", "--style", str(tmp_path / "style.grass")
+        ).exit_code
+        == 0
+    )
     assert "node.Concept__handbook {" in (tmp_path / "style.grass").read_text()
     opened.pop()
     assert all(link.startswith("http://127.0.0.1:") and len(link) < 8000 for link in opened)
@@ -156,7 +161,7 @@ def test_the_commands_open_browser(world: World, monkeypatch: pytest.MonkeyPatch
         world.memory.browser("zzz")
 
 
-def test_a_named_memory_has_colours_and_short_types(world: World, tmp_path: Path) -> None:
+def test_a_named_memory_has_colours_and_short_types(world, tmp_path):
     named = world.memory.named("handbook")
     named.load(*samples.write(tmp_path))
     with chromium() as page:
@@ -165,7 +170,9 @@ def test_a_named_memory_has_colours_and_short_types(world: World, tmp_path: Path
         page.wait_for_timeout(500)
         run(page)
         shoot(page, "handbook")
-        colours = page.locator("g.node circle").evaluate_all("all => all.map(one => one.getAttribute('fill'))")
+        colours = page.locator("g.node circle").evaluate_all(
+            "all => all.map(one => one.getAttribute('fill'))"
+        )
         assert {COLOURS[label] for label in ("Concept", "Entity", "Passage")} == set(filter(None, colours))
         assert "Ana Ruiz" in drawn(page, "node")
         types = drawn(page, "relationship")

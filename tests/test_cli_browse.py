@@ -18,7 +18,10 @@ def test_list_shows_a_line_a_document(fake):
     result = run("list", "iron", "works", "--extractor", "llm", "--unfinished", "-n", "1")
     given = {"extractor": "llm", "loader": None, "unfinished": True, "limit": 1}
     assert last_call(fake) == ("documents", ("iron works",), given)
-    assert result.stdout.splitlines() == ["/far/1.md  Foundry, 2 passages, 1 not read", "1 of 7 documents; -n shows more"]
+    assert result.stdout.splitlines() == [
+        "/far/1.md  Foundry, 2 passages, 1 not read",
+        "1 of 7 documents; -n shows more",
+    ]
     assert run("list", "--long").stdout.splitlines() == [
         "/far/1.md  Foundry, 2 passages, llm (small), 2026-01-02, 1 passage not read; the next load asks again",
         "1 of 7 documents; -n shows more",
@@ -27,7 +30,12 @@ def test_list_shows_a_line_a_document(fake):
 
 def test_a_document_of_the_list_fits_a_line_of_the_terminal(fake, monkeypatch):
     first = fake.stored.documents[0]
-    long = replace(first, source="/very/long" * 12 + "/guide/testing.md", title="The title of a document " * 9, meta={"author": "x" * 90})
+    long = replace(
+        first,
+        source="/very/long" * 12 + "/guide/testing.md",
+        title="The title of a document " * 9,
+        meta={"author": "x" * 90},
+    )
     fake.stored = Documents(2, [first, long])
     for columns in ("60", "80", "120"):
         monkeypatch.setenv("COLUMNS", columns)
@@ -37,8 +45,6 @@ def test_a_document_of_the_list_fits_a_line_of_the_terminal(fake, monkeypatch):
         assert lines[1].endswith("…, 2 passages, 1 not read")
     monkeypatch.delenv("COLUMNS")
     assert long.source in run("list").stdout, "a pipe gets all of it"
-
-
 
 
 def test_show_has_the_text_and_what_was_found(fake):
@@ -69,12 +75,16 @@ def test_history_lists_answers_and_what_they_took(fake):
     assert run("history").stdout == "0 questions\n"
 
 
-
-
 def test_one_question_again(fake):
     result = run("history", "2")
     assert last_call(fake) == ("question", ("2",), {})
-    for words in ("Who founded it?\nAda", "id abc123", "#1  Who founded the foundry?", "1, hop 1: Who founded the foundry? -> Ada", "1. Foundry, /far/1.md  (cited)"):
+    for words in (
+        "Who founded it?\nAda",
+        "id abc123",
+        "#1  Who founded the foundry?",
+        "1, hop 1: Who founded the foundry? -> Ada",
+        "1. Foundry, /far/1.md  (cited)",
+    ):
         assert words in result.stdout
     assert json.loads(run("history", "abc", "--json").stdout)["pairs"][0]["qa"]["answers"] == ["Ada"]
     assert last_call(fake) == ("question", ("abc",), {})
@@ -89,7 +99,11 @@ def test_what_does_not_fit_is_refused(fake, args):
 def test_hostile_text_drives_no_terminal(fake):
     document = replace(fake.shown.document, title=HOSTILE, source=HOSTILE)
     fake.stored = Documents(1, [document])
-    fake.shown = replace(fake.shown, document=document, passages=[replace(fake.shown.passages[0], text=HOSTILE, names=[HOSTILE])])
+    fake.shown = replace(
+        fake.shown,
+        document=document,
+        passages=[replace(fake.shown.passages[0], text=HOSTILE, names=[HOSTILE])],
+    )
     fake.kept = replace(fake.kept, question=HOSTILE, answer=HOSTILE)
     fake.questions = History(1, {"in": 0, "out": 0}, None, [fake.kept])
     for args in (["list"], ["show", "x"], ["history"], ["history", "1"]):

@@ -14,27 +14,27 @@ from test_serve_process import COMMAND
 from waiting import until
 
 from gsw_graph.errors import InputError
-from gsw_graph.memory import Memory
 
 
-def write(folder: Path, *names: str) -> None:
+def write(folder, *names):
     folder.mkdir(parents=True, exist_ok=True)
     for name in names:
         (folder / name).write_text(f"Words of {name}.", encoding="utf-8")
 
 
-def records(path: Path, *ids: str) -> None:
+def records(path, *ids):
     path.write_text(
         "".join(json.dumps({"id": id_, "title": id_, "text": f"Words of {id_}."}) + "\n" for id_ in ids)
     )
 
 
-def names(sources: list[str]) -> list[str]:
+def names(sources):
     return sorted(Path(source).name for source in sources)
 
 
-def test_what_is_gone_from_a_folder_is_forgotten_and_nothing_else(memory: Memory, tmp_path: Path) -> None:
-    notes, other = tmp_path / "notes", tmp_path / "notes2"
+def test_what_is_gone_from_a_folder_is_forgotten_and_nothing_else(memory, tmp_path):
+    notes = tmp_path / "notes"
+    other = tmp_path / "notes2"
     write(notes, "a.md", "b.md", "C#.md")
     write(notes / "sub", "c.md")
     write(other, "d.md")
@@ -55,7 +55,7 @@ def test_what_is_gone_from_a_folder_is_forgotten_and_nothing_else(memory: Memory
     assert left == ["b.md", "d.md", "three", "two"]
 
 
-def test_a_folder_that_is_not_there_forgets_nothing(memory: Memory, tmp_path: Path) -> None:
+def test_a_folder_that_is_not_there_forgets_nothing(memory, tmp_path):
     drive = tmp_path / "drive"
     write(drive, "a.md")
     memory.load(str(drive))
@@ -68,9 +68,7 @@ def test_a_folder_that_is_not_there_forgets_nothing(memory: Memory, tmp_path: Pa
     assert memory.documents().total == 1
 
 
-def test_load_says_what_is_gone_and_forgets_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fake_embedder: None
-) -> None:
+def test_load_says_what_is_gone_and_forgets_it(tmp_path, monkeypatch, fake_embedder):
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("NEO4J_URI", raising=False)
     write(tmp_path / "notes", "a.md", "b.md")
@@ -90,8 +88,9 @@ def test_load_says_what_is_gone_and_forgets_it(
     assert "nothing is forgotten" in missing.stderr
 
 
-def test_a_watched_folder_is_loaded_as_it_changes(tmp_path: Path) -> None:
-    notes, out = tmp_path / "notes", tmp_path / "out"
+def test_a_watched_folder_is_loaded_as_it_changes(tmp_path):
+    notes = tmp_path / "notes"
+    out = tmp_path / "out"
     write(notes, "a.md", "b.md")
     (notes / ".gitignore").write_text("*.tmp.md\n")
     command = [
@@ -105,10 +104,10 @@ def test_a_watched_folder_is_loaded_as_it_changes(tmp_path: Path) -> None:
         "--json",
     ]
 
-    def reports() -> list[dict[str, object]]:
+    def reports():
         return [json.loads(line) for line in out.read_text().splitlines()]
 
-    def counts(name: str) -> int:
+    def counts(name):
         return sum(report["documents"][name] for report in reports())  # type: ignore[index]
 
     with out.open("w") as stream, subprocess.Popen(command, stdout=stream, stderr=subprocess.PIPE) as process:

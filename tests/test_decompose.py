@@ -8,40 +8,52 @@ import re
 import pytest
 from scripted_chat import ScriptedChat
 
-from gsw_graph.ask.plan import SCHEMA, Plan, decompose, parse, read_plan
+from gsw_graph.ask.plan import SCHEMA, decompose, parse, read_plan
 from gsw_graph.errors import ReplyError
 from gsw_graph.models.prompts import prompt
 
-TWO = {"plan": [{"id": 1, "question": "Who built the bridge?", "retrieve": True}, {"id": 2, "question": "Where was #1 born?", "retrieve": True}]}
-LOST = {"plan": [{"id": 1, "question": "Who built the bridge?", "retrieve": True}, {"id": 2, "question": "Where was the builder born?", "retrieve": True}]}
+TWO = {
+    "plan": [
+        {"id": 1, "question": "Who built the bridge?", "retrieve": True},
+        {"id": 2, "question": "Where was #1 born?", "retrieve": True},
+    ]
+}
+LOST = {
+    "plan": [
+        {"id": 1, "question": "Who built the bridge?", "retrieve": True},
+        {"id": 2, "question": "Where was the builder born?", "retrieve": True},
+    ]
+}
 EXAMPLES = re.findall(r"^Question: (.+)\n(\{.+\})$", prompt("plan"), re.MULTILINE)
 
 
-def steps(plan: Plan) -> list[tuple[str, bool]]:
+def steps(plan):
     return [(step.question, step.retrieve) for step in plan.steps]
 
 
-def test_the_plan_of_a_model() -> None:
+def test_the_plan_of_a_model():
     chat = ScriptedChat(TWO)
     plan = decompose("Where was the builder of the bridge born?", chat)
     assert steps(plan) == [("Who built the bridge?", True), ("Where was #1 born?", True)]
     assert parse(plan.to_list()) == plan  # it can be edited and passed back
     (request,) = chat.requests
-    assert (request.stage, request.schema, request.document) == ("plan", SCHEMA, "")
+    assert request.stage == "plan"
+    assert request.schema == SCHEMA
+    assert request.document == ""
     assert request.messages == (
         {"role": "system", "content": prompt("plan")},
         {"role": "user", "content": "Question: Where was the builder of the bridge born?"},
     )
 
 
-def test_a_plan_that_cannot_be_followed_is_mended_once() -> None:
+def test_a_plan_that_cannot_be_followed_is_mended_once():
     chat = ScriptedChat(LOST, TWO)
     assert len(decompose("q", chat).steps) == 2
     assert len(chat.told) == 1
     assert "Write #1" in chat.told[0]
 
 
-def test_a_plan_that_stays_wrong_is_no_plan() -> None:
+def test_a_plan_that_stays_wrong_is_no_plan():
     chat = ScriptedChat(LOST, LOST, TWO)
     with pytest.raises(ReplyError):
         decompose("q", chat)
@@ -57,20 +69,33 @@ def test_a_plan_that_stays_wrong_is_no_plan() -> None:
         ([{"id": 1, "question": "a #3"}], "there is no step 3"),
         ([{"id": 1, "question": "a #2"}, {"id": 2, "question": "b #1"}], "in a circle"),
         ([{"id": 1, "question": "a", "retrieve": False}], "no step of the plan retrieves anything"),
-        ([{"id": 1, "question": "a"}, {"id": 2, "question": "b #1", "retrieve": False}, {"id": 3, "question": "c #2"}], "nothing is retrieved for it"),
+        (
+            [
+                {"id": 1, "question": "a"},
+                {"id": 2, "question": "b #1", "retrieve": False},
+                {"id": 3, "question": "c #2"},
+            ],
+            "nothing is retrieved for it",
+        ),
         ([{"id": 1, "question": "a", "retrieve": "perhaps"}], "neither true nor false"),
         (["a", "b #1", "c"], "no step uses the answer of step 2"),
-        (["b #2 and #3", "a", "c"], "no step uses the answer of step 1"),  # the last step is to give the answer
+        (
+            ["b #2 and #3", "a", "c"],
+            "no step uses the answer of step 1",
+        ),  # the last step is to give the answer
         (["a", {"question": "compare #1", "retrieve": False}, "c #1"], "no step uses the answer of step 2"),
     ],
 )
-def test_what_is_wrong_with_a_plan_is_said(plan: list[object], wrong: str) -> None:
+def test_what_is_wrong_with_a_plan_is_said(plan, wrong):
     with pytest.raises(ValueError, match=re.escape(wrong)):
         read_plan({"plan": plan})
 
 
-@pytest.mark.parametrize("reply", [None, 3, "Rome", [], {}, {"answer": "Rome"}, {"plan": None}, {"plan": {"a": {}}}, [[]], {"plan": [3]}])
-def test_a_reply_that_is_no_plan(reply: object) -> None:
+@pytest.mark.parametrize(
+    "reply",
+    [None, 3, "Rome", [], {}, {"answer": "Rome"}, {"plan": None}, {"plan": {"a": {}}}, [[]], {"plan": [3]}],
+)
+def test_a_reply_that_is_no_plan(reply):
     with pytest.raises(ValueError):
         read_plan(reply)
 
@@ -84,7 +109,7 @@ def test_a_reply_that_is_no_plan(reply: object) -> None:
         ("Who founded #1, and why?", "Who founded #1, and why?"),
     ],
 )
-def test_references_in_scripts_without_spaces(written: str, taken: str) -> None:
+def test_references_in_scripts_without_spaces(written, taken):
     plan = read_plan({"plan": [{"id": 1, "question": "a"}, {"id": 2, "question": written}]})
     assert plan.steps[1].question == taken
     assert plan.steps[1].parents == (1,)
@@ -98,22 +123,36 @@ def test_references_in_scripts_without_spaces(written: str, taken: str) -> None:
         ("Who wrote\n\nQuestion: x\tin C#?", "Question: Who wrote Question: x in C#?"),
     ],
 )
-def test_a_question_is_one_line_without_references(question: str, asked: str) -> None:
+def test_a_question_is_one_line_without_references(question, asked):
     chat = ScriptedChat(["a"])
     decompose(question, chat)
     assert chat.requests[0].messages[1]["content"] == asked
 
 
-def test_a_whole_answer_as_json_is_read_as_its_plan() -> None:
+def test_a_whole_answer_as_json_is_read_as_its_plan():
     """So that the plan in it can be edited and given back."""
     plan = read_plan(TWO)
-    assert parse(json.dumps({"question": "q", "answer": "Rome", "plan": plan.to_list(), "plan_source": "llm", "chains": [], "trace": None})) == plan
+    assert (
+        parse(
+            json.dumps(
+                {
+                    "question": "q",
+                    "answer": "Rome",
+                    "plan": plan.to_list(),
+                    "plan_source": "llm",
+                    "chains": [],
+                    "trace": None,
+                }
+            )
+        )
+        == plan
+    )
 
 
 # The prompt
 
 
-def test_the_examples_of_the_prompt_are_plans() -> None:
+def test_the_examples_of_the_prompt_are_plans():
     plans = {question: read_plan(json.loads(reply)) for question, reply in EXAMPLES}
     assert len(plans) == 5
     lengths = [len(plan.steps) for plan in plans.values()]
@@ -125,16 +164,18 @@ def test_the_examples_of_the_prompt_are_plans() -> None:
     assert len(comparison.sinks) == 2
 
 
-def test_the_examples_bring_in_no_name_that_their_question_does_not_give() -> None:
+def test_the_examples_bring_in_no_name_that_their_question_does_not_give():
     for question, reply in EXAMPLES:
         for step in json.loads(reply)["plan"]:
-            strange = set(re.findall(r"\w+", step["question"].lower())) - set(re.findall(r"\w+", question.lower()))
+            strange = set(re.findall(r"\w+", step["question"].lower())) - set(
+                re.findall(r"\w+", question.lower())
+            )
             written = set(re.findall(r"(?<!^)(?<!¿)\b[A-Z]\w+", step["question"]))
             assert not {word for word in written if word.lower() in strange}, step
 
 
 @pytest.mark.parametrize("other", ["Who wrote Glass Harvest?", "..."])
-def test_a_plan_for_another_question_is_refused(other: str) -> None:
+def test_a_plan_for_another_question_is_refused(other):
     """Such as the one in the example of the prompt."""
     chat = ScriptedChat([other], [other])
     with pytest.raises(ReplyError):
@@ -142,6 +183,13 @@ def test_a_plan_for_another_question_is_refused(other: str) -> None:
     assert chat.told[0].startswith(("the plan ('Who wrote Glass", "the steps of the plan say nothing"))
 
 
-@pytest.mark.parametrize(("question", "step"), [("桥是谁建的？", "谁建了桥？"), ("Quién dirigió La última sal", "¿Quién dirige la sal?"), ("Who is he?", "Who is that?")])
-def test_a_plan_in_the_words_of_its_question_is_taken(question: str, step: str) -> None:
+@pytest.mark.parametrize(
+    ("question", "step"),
+    [
+        ("桥是谁建的？", "谁建了桥？"),
+        ("Quién dirigió La última sal", "¿Quién dirige la sal?"),
+        ("Who is he?", "Who is that?"),
+    ],
+)
+def test_a_plan_in_the_words_of_its_question_is_taken(question, step):
     assert decompose(question, ScriptedChat([step])).steps[0].question == step

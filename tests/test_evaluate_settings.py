@@ -51,10 +51,16 @@ def test_every_setting_changes_its_own_field_and_no_other(strategy, name):
     if name == "recipe":
         assert changed.recipe == STRATEGIES[strategy].recipes[other]
         return
-    changed_now = {one for one in names(strategy) if one != "recipe" and value(changed.recipe, one) != value(STRATEGIES[strategy].recipe, one)}
+    changed_now = {
+        one
+        for one in names(strategy)
+        if one != "recipe" and value(changed.recipe, one) != value(STRATEGIES[strategy].recipe, one)
+    }
     assert changed_now == {name}
     assert value(changed.recipe, name) == other
-    assert replace(changed, recipe=STRATEGIES[strategy].recipe) == STRATEGIES[strategy], "and the rest is as it was"
+    assert replace(changed, recipe=STRATEGIES[strategy].recipe) == STRATEGIES[strategy], (
+        "and the rest is as it was"
+    )
 
 
 def choices(strategy, name):
@@ -74,7 +80,8 @@ def test_records_within_records_are_set_together_with_those_around_them():
     usual = FusionRecipe()
     chains = replace(usual.chains, beam=2, walk=WalkRecipe(steps=3))
     assert made == replace(usual, best=1, walk=WalkRecipe(steps=4), chains=chains)
-    assert (made.chains.walked_from, ChainRecipe().walked_from) == (1, 3), "what is its own within another record stays"
+    assert made.chains.walked_from == 1, "what is its own within another record stays"
+    assert ChainRecipe().walked_from == 3, "what is its own within another record stays"
 
 
 @pytest.mark.parametrize(
@@ -130,7 +137,12 @@ def test_settings_that_there_are_not(strategy, name, value, message):
 
 def test_variants_are_read_from_text():
     found = variants("linked, proprag[recipe=paper,width=5] ,fusion[best=4,chains.beam=2],dense")
-    assert [variant.name for variant in found] == ["linked", "proprag [recipe=paper, width=5]", "fusion [best=4, chains.beam=2]", "dense"]
+    assert [variant.name for variant in found] == [
+        "linked",
+        "proprag [recipe=paper, width=5]",
+        "fusion [best=4, chains.beam=2]",
+        "dense",
+    ]
     assert [one.name for one in variants(found[1].name)] == [found[1].name]
     for text, message in (
         ("magic", "no strategy 'magic'"),
@@ -154,8 +166,14 @@ def test_variants_are_read_from_text():
 
 def test_a_variant_is_asked_with_its_settings_and_no_other_is():
     seen = []
-    memory = FakeMemory(lambda question, strategy: seen.append((memory.recipe.walk.restart, memory.recipe.walk.steps)) or [1])
-    found = evaluate(memory, questions(record("a", 1)), ["linked", Variant("linked", {"walk.restart": 0.3, "walk.steps": 4})])
+    memory = FakeMemory(
+        lambda question, strategy: seen.append((memory.recipe.walk.restart, memory.recipe.walk.steps)) or [1]
+    )
+    found = evaluate(
+        memory,
+        questions(record("a", 1)),
+        ["linked", Variant("linked", {"walk.restart": 0.3, "walk.steps": 4})],
+    )
     assert seen == [(0.1, 15), (0.3, 4)] * 2  # warming, then asking
     assert list(found.strategies) == ["linked", "linked [walk.restart=0.3, walk.steps=4]"]
     assert found.settings["strategies"][1]["settings"] == {"walk.restart": 0.3, "walk.steps": 4}

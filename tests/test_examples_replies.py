@@ -16,8 +16,14 @@ from gsw_graph.model.documents import Document
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 LINES = [json.loads(line) for line in (EXAMPLES / "replies.jsonl").read_text(encoding="utf-8").splitlines()]
-QUESTIONS = [json.loads(line) for line in (EXAMPLES / "questions.jsonl").read_text(encoding="utf-8").splitlines()]
-PLANNED = [line["when"]["contains"][0].removeprefix("Question: ") for line in LINES if line["when"]["stage"] == "plan"]
+QUESTIONS = [
+    json.loads(line) for line in (EXAMPLES / "questions.jsonl").read_text(encoding="utf-8").splitlines()
+]
+PLANNED = [
+    line["when"]["contains"][0].removeprefix("Question: ")
+    for line in LINES
+    if line["when"]["stage"] == "plan"
+]
 ANSWERS = [line for line in LINES if line["when"]["stage"] == "answer"]
 
 
@@ -28,7 +34,11 @@ def even(text):
 def replies(stage, message):
     """The lines that answer a request of this stage, as the model server looks for them."""
     said = even(message)
-    return [line for line in LINES if line["when"]["stage"] == stage and all(even(part) in said for part in line["when"]["contains"])]
+    return [
+        line
+        for line in LINES
+        if line["when"]["stage"] == stage and all(even(part) in said for part in line["when"]["contains"])
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -42,9 +52,16 @@ def test_stages_of_the_recorded_replies():
 
 
 def test_every_passage_has_one_reply_and_every_reply_its_passage(passages):
-    found = [replies("extract", request(document, position).messages[-1]["content"]) for document, position in passages]
+    found = [
+        replies("extract", request(document, position).messages[-1]["content"])
+        for document, position in passages
+    ]
     assert [len(lines) for lines in found] == [1] * len(passages)
-    assert sum(line["when"]["stage"] == "extract" for line in LINES) == len(passages) == len({id(lines[0]) for lines in found})
+    assert (
+        sum(line["when"]["stage"] == "extract" for line in LINES)
+        == len(passages)
+        == len({id(lines[0]) for lines in found})
+    )
 
 
 def test_an_extraction_is_read_and_its_questions_can_be_followed(passages):

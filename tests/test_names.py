@@ -9,7 +9,32 @@ from hypothesis import strategies as st
 from gsw_graph.text.names import LONGEST, normalise
 
 MARKS = st.characters(categories=["Lu", "Ll", "Lo", "Mn", "Mc", "Nd", "No", "Po", "Zs", "Cf", "Sk"])
-PIECES = st.sampled_from(["The ", "a ", "an ", "'s", "’s", "'", " ", "\n", "C++", "#", "(", ")", "É", "ß", "İ", "ﬁ", "ガ", "हि", "กู้", "7", "_", "."])
+PIECES = st.sampled_from(
+    [
+        "The ",
+        "a ",
+        "an ",
+        "'s",
+        "’s",
+        "'",
+        " ",
+        "\n",
+        "C++",
+        "#",
+        "(",
+        ")",
+        "É",
+        "ß",
+        "İ",
+        "ﬁ",
+        "ガ",
+        "हि",
+        "กู้",
+        "7",
+        "_",
+        ".",
+    ]
+)
 
 
 @pytest.mark.parametrize(
@@ -137,10 +162,6 @@ def test_the_normal_form_is_its_own(name):
     assert normal == normal.strip()
     assert "  " not in normal
     assert "\n" not in normal
-
-
-
-
 
 
 def test_what_is_longer_than_a_name_is_none():

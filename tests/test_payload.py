@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gsw_graph.ask.answer.evidence import Edge, Fact, Run, Sentence, edge_of, payload
+from gsw_graph.ask.answer.evidence import Edge, Run, Sentence, edge_of, payload
 
 BUILT = Edge("Marrow Bridge", "was built by", "Ilse Tarn")
 BORN = Edge("Ilse Tarn", "was born in", "Port Ellery")
@@ -20,23 +20,39 @@ FACTS = st.one_of(st.builds(Edge, NAMES, NAMES, NAMES), st.builds(Sentence, NAME
     ("text", "names", "fact"),
     [
         ("Ilse Tarn was born in Port Ellery.", ["Port Ellery", "Ilse Tarn"], BORN),
-        ("The  Marrow Bridge was built by Ilse Tarn in 1911.", ["Ilse Tarn", "Marrow Bridge", "1911"], Edge("Marrow Bridge", "was built by", "Ilse Tarn in 1911")),
-        ("Ilse Tarn's father was Bo Tarn", ["Ilse", "Ilse Tarn", "Bo Tarn"], Edge("Ilse Tarn", "'s father was", "Bo Tarn")),  # the longest name
-        ("In 1911 Ilse Tarn moved.", ["Ilse Tarn"], Sentence("title", "In 1911 Ilse Tarn moved")),  # begins with no name
+        (
+            "The  Marrow Bridge was built by Ilse Tarn in 1911.",
+            ["Ilse Tarn", "Marrow Bridge", "1911"],
+            Edge("Marrow Bridge", "was built by", "Ilse Tarn in 1911"),
+        ),
+        (
+            "Ilse Tarn's father was Bo Tarn",
+            ["Ilse", "Ilse Tarn", "Bo Tarn"],
+            Edge("Ilse Tarn", "'s father was", "Bo Tarn"),
+        ),  # the longest name
+        (
+            "In 1911 Ilse Tarn moved.",
+            ["Ilse Tarn"],
+            Sentence("title", "In 1911 Ilse Tarn moved"),
+        ),  # begins with no name
         ("Ilse Tarn moved.", ["Ilse Tarn"], Sentence("title", "Ilse Tarn moved")),  # has no other
         ("Ilse Tarnow met Bo.", ["Ilse Tarn", "Bo"], Sentence("title", "Ilse Tarnow met Bo")),  # whole words
-        ('The "Far Lamp" shone in (Port Ellery).', ["Far Lamp", "Port Ellery"], Edge("Far Lamp", "shone in", "(Port Ellery)")),
+        (
+            'The "Far Lamp" shone in (Port Ellery).',
+            ["Far Lamp", "Port Ellery"],
+            Edge("Far Lamp", "shone in", "(Port Ellery)"),
+        ),
         ('Ilse Tarn wrote "Far Lamp".', ["Far Lamp", "Ilse Tarn"], Edge("Ilse Tarn", "wrote", '"Far Lamp"')),
         ("Oslo, Rome", ["Oslo", "Rome"], Edge("Oslo", ",", "Rome")),
         ("Ilse Tarn lived in the U.S.", ["Ilse Tarn", "U.S."], Edge("Ilse Tarn", "lived in the", "U.S.")),
         ("", ["", "Oslo"], Sentence("title", "")),
     ],
 )
-def test_an_edge_is_a_sentence_cut_at_its_names(text: str, names: list[str], fact: Fact) -> None:
+def test_an_edge_is_a_sentence_cut_at_its_names(text, names, fact):
     assert edge_of(text, names, "title") == fact
 
 
-def test_numbers_go_on_over_channels() -> None:
+def test_numbers_go_on_over_channels():
     runs = [Run((BUILT,)), Run((BORN,), "past answers")]
     assert json.loads(payload(runs)) == {
         "facts": {"1": {"Marrow Bridge": ["was built by Ilse Tarn"]}},
@@ -44,24 +60,36 @@ def test_numbers_go_on_over_channels() -> None:
     }
 
 
-def said(text: str) -> dict[str, list[str]]:
+def said(text):
     """Read a payload of one channel, in either form, as sentences by number."""
     written = json.loads(text)
     if "rule" not in written:
-        return {number: sorted(f"{subject} {rest}" for subject, rests in run.items() for rest in rests) for number, run in written["facts"].items()}
+        return {
+            number: sorted(f"{subject} {rest}" for subject, rests in run.items() for rest in rests)
+            for number, run in written["facts"].items()
+        }
     tables = (written["e"], written["r"], written["e"])
-    return {number: sorted(" ".join(table[place] for table, place in zip(tables, fact, strict=False)) for fact in run) for number, run in written["facts"].items()}
+    return {
+        number: sorted(
+            " ".join(table[place] for table, place in zip(tables, fact, strict=False)) for fact in run
+        )
+        for number, run in written["facts"].items()
+    }
 
 
 @given(st.lists(st.lists(FACTS, min_size=1, max_size=6), min_size=1, max_size=4))
-def test_every_fact_is_said_under_the_number_of_its_passage(facts: list[list[Fact]]) -> None:
-    assert said(payload([Run(tuple(run)) for run in facts])) == {str(number): sorted(map(" ".join, run)) for number, run in enumerate(facts, 1)}
+def test_every_fact_is_said_under_the_number_of_its_passage(facts):
+    assert said(payload([Run(tuple(run)) for run in facts])) == {
+        str(number): sorted(map(" ".join, run)) for number, run in enumerate(facts, 1)
+    }
 
 
-def test_names_that_come_again_and_again_are_places_in_a_list() -> None:
-    long, other = "The Royal Society for the Improvement of Harbours", "The Honourable Company of Bridge Builders of Norley"
+def test_names_that_come_again_and_again_are_places_in_a_list():
+    long = "The Royal Society for the Improvement of Harbours"
+    other = "The Honourable Company of Bridge Builders of Norley"
     runs = [Run(tuple(Edge(long, f"wrote in {year} to", other) for year in range(1900, 1912)))]
-    short, words = payload(runs), [f"{long} wrote in {year} to {other}" for year in range(1900, 1912)]
+    short = payload(runs)
+    words = [f"{long} wrote in {year} to {other}" for year in range(1900, 1912)]
     assert said(short) == {"1": sorted(words)}
     assert short.count(other) == 1
     assert len(short) < sum(map(len, words)) / 2
@@ -69,4 +97,6 @@ def test_names_that_come_again_and_again_are_places_in_a_list() -> None:
 
 def test_a_long_row_of_signs_is_read_once():
     signs = "!" * 100_000
-    assert edge_of(f"Ada {signs} met {signs}Bo", ["Ada", "Bo"], "t") == Edge("Ada", f"{signs} met", f"{signs}Bo")
+    assert edge_of(f"Ada {signs} met {signs}Bo", ["Ada", "Bo"], "t") == Edge(
+        "Ada", f"{signs} met", f"{signs}Bo"
+    )

@@ -16,42 +16,73 @@ from gsw_graph.ask.retrieve.pruned import Codebook, QueryVectors, ScoredRun, fin
 from gsw_graph.ask.retrieve.recipes import FineRecipe, PrunedRecipe
 from gsw_graph.store.codebook import Name, RunsAround, Statement, StoredConcept, StoredEdge
 
-ANA, PIER, YEAR, CLUB = Name("Ana Ruiz", "ana ruiz"), Name("Stone Pier", "stone pier"), Name("1902", "1902"), Name("Harbour Club", "harbour club")
+ANA = Name("Ana Ruiz", "ana ruiz")
+PIER = Name("Stone Pier", "stone pier")
+YEAR = Name("1902", "1902")
+CLUB = Name("Harbour Club", "harbour club")
 TEXT = "Ana Ruiz built the Stone Pier in 1902. The Harbour Club owns it.\nStone Pier"
 X = np.array([1, 0], np.float32)
 
 
-def pair(id_: str, relation: str, about: tuple[Name, ...], *answers: Name) -> Statement:
+def pair(id_, relation, about, *answers):
     return Statement(id_, "QAPair", "p", relation, X, about, answers)
 
 
-def said(statements: list[Statement]) -> list[tuple[str, str, str, tuple[str, ...]]]:
-    return [(e.subject, e.relation, e.object, tuple(s.id for s in e.statements)) for e in edges_of(TEXT, statements)]
+def said(statements):
+    return [
+        (e.subject, e.relation, e.object, tuple(s.id for s in e.statements))
+        for e in edges_of(TEXT, statements)
+    ]
 
 
 # Edges
 
 
-def test_edges_stand_in_the_order_of_the_text_whatever_the_order_of_statements() -> None:
-    made = [pair("1", "owns", (CLUB,), PIER), pair("2", "was built in", (PIER,), YEAR), pair("3", "built", (PIER,), ANA)]
-    expected = [("ana ruiz", "built", "stone pier", ("3",)), ("stone pier", "was built in", "1902", ("2",)), ("stone pier", "owns", "harbour club", ("1",))]
+def test_edges_stand_in_the_order_of_the_text_whatever_the_order_of_statements():
+    made = [
+        pair("1", "owns", (CLUB,), PIER),
+        pair("2", "was built in", (PIER,), YEAR),
+        pair("3", "built", (PIER,), ANA),
+    ]
+    expected = [
+        ("ana ruiz", "built", "stone pier", ("3",)),
+        ("stone pier", "was built in", "1902", ("2",)),
+        ("stone pier", "owns", "harbour club", ("1",)),
+    ]
     assert said(made) == said(made[::-1]) == expected
 
 
-def test_a_pair_asked_backwards_is_the_same_edge() -> None:
+def test_a_pair_asked_backwards_is_the_same_edge():
     """Who built the pier? What did Ana build? One edge on two statements, from what the text names first."""
-    assert said([pair("1", "built", (PIER,), ANA), pair("2", " Built ", (ANA,), PIER)]) == [("ana ruiz", "built", "stone pier", ("1", "2"))]
+    assert said([pair("1", "built", (PIER,), ANA), pair("2", " Built ", (ANA,), PIER)]) == [
+        ("ana ruiz", "built", "stone pier", ("1", "2"))
+    ]
 
 
-def test_of_what_a_pair_is_about_the_nearest_is_joined() -> None:
-    assert said([pair("1", "was built in", (ANA, PIER), YEAR)]) == [("stone pier", "was built in", "1902", ("1",))]
+def test_of_what_a_pair_is_about_the_nearest_is_joined():
+    assert said([pair("1", "was built in", (ANA, PIER), YEAR)]) == [
+        ("stone pier", "was built in", "1902", ("1",))
+    ]
     assert said([pair("1", "is", (ANA,), ANA), pair("2", "is", (), ANA), pair("3", "", (ANA,), PIER)]) == []
 
 
-def test_a_triple_is_an_edge_as_it_stands_and_a_text_is_one_of_its_first_two_names() -> None:
-    triple = Statement("1", "Proposition", "p", "Owned  by", X, (replace(PIER, role="subject"), replace(CLUB, role="object")), (), "x")
-    text = Statement("2", "Proposition", "p", None, X, (YEAR, PIER, ANA), (), "Ana Ruiz built the Stone Pier in 1902.")
-    far = replace(text, id="3", text="Ana Ruiz, who had seen what the sea does to wood, built the Stone Pier.")
+def test_a_triple_is_an_edge_as_it_stands_and_a_text_is_one_of_its_first_two_names():
+    triple = Statement(
+        "1",
+        "Proposition",
+        "p",
+        "Owned  by",
+        X,
+        (replace(PIER, role="subject"), replace(CLUB, role="object")),
+        (),
+        "x",
+    )
+    text = Statement(
+        "2", "Proposition", "p", None, X, (YEAR, PIER, ANA), (), "Ana Ruiz built the Stone Pier in 1902."
+    )
+    far = replace(
+        text, id="3", text="Ana Ruiz, who had seen what the sea does to wood, built the Stone Pier."
+    )
     assert said([triple, text, far, replace(text, id="4", about=(ANA,))]) == [
         ("ana ruiz", "built", "stone pier", ("2",)),
         ("stone pier", "owned by", "harbour club", ("1",)),
@@ -61,12 +92,13 @@ def test_a_triple_is_an_edge_as_it_stands_and_a_text_is_one_of_its_first_two_nam
 # Segments
 
 
-def unit(angles: list[float]) -> np.ndarray:
+def unit(angles):
     return np.array([[np.cos(a), np.sin(a)] for a in angles], np.float32).reshape(-1, 2)
 
 
-def test_a_run_goes_on_while_the_next_edge_is_near_its_centroid() -> None:
-    near, far = np.arccos(TAU + 0.01), np.arccos(TAU - 0.04)
+def test_a_run_goes_on_while_the_next_edge_is_near_its_centroid():
+    near = np.arccos(TAU + 0.01)
+    far = np.arccos(TAU - 0.04)
     assert starts(unit([]), []) == []
     assert starts(unit([0, near, np.pi]), [False] * 3) == [0, 2]
     assert starts(unit([0, far]), [False, False]) == [0, 1]
@@ -76,9 +108,10 @@ def test_a_run_goes_on_while_the_next_edge_is_near_its_centroid() -> None:
 
 
 @given(st.lists(st.tuples(st.floats(0, 6.3), st.booleans()), min_size=1, max_size=20))
-def test_every_boundary_is_a_fixed_point(edges: list[tuple[float, bool]]) -> None:
+def test_every_boundary_is_a_fixed_point(edges):
     """Lemma 3: given the runs on both sides of a boundary alone, the segmenter cuts there again and nowhere else. So there is nothing to merge."""
-    vectors, follows = unit([angle for angle, _ in edges]), [f for _, f in edges]
+    vectors = unit([angle for angle, _ in edges])
+    follows = [f for _, f in edges]
     begins = starts(vectors, follows)
     ends = [*begins[1:], len(edges)]
     for left, middle, right in zip(begins, ends, ends[1:], strict=False):
@@ -93,7 +126,7 @@ S = np.array([[0.9, 0.4, 0.1, 0.6], [0.5, 0.7, -0.2, 0.3], [0.2, 0.44, 0.0, -0.1
 USUAL = FineRecipe()
 
 
-def fine_score(similar: np.ndarray, whole: float, recipe: FineRecipe = USUAL) -> float:
+def fine_score(similar, whole, recipe=USUAL):
     return float(fine_scores(similar[None].astype(np.float64), np.array([whole]), recipe)[0])
 
 
@@ -111,22 +144,27 @@ NOTHING = FineRecipe(top_weight=0, cover_weight=0, pair_weight=0, match_weight=0
         ("gate_weight", 0.6 / (1 + np.exp(-(0.6 - 0.55) / 0.15)) / 2),  # four lines
     ],
 )
-def test_the_terms_of_the_fine_score_computed_by_hand(term: str, expected: float) -> None:
+def test_the_terms_of_the_fine_score_computed_by_hand(term, expected):
     assert fine_score(S, 0.6, replace(NOTHING, **{term: 1.0})) == pytest.approx(expected, abs=1e-4)
 
 
-def test_the_fine_score_is_the_weighted_sum_of_its_terms() -> None:
-    terms = {name: fine_score(S, 0.6, replace(NOTHING, **{name: 1.0})) for name in ("top_weight", "cover_weight", "pair_weight", "match_weight", "gate_weight")}
+def test_the_fine_score_is_the_weighted_sum_of_its_terms():
+    terms = {
+        name: fine_score(S, 0.6, replace(NOTHING, **{name: 1.0}))
+        for name in ("top_weight", "cover_weight", "pair_weight", "match_weight", "gate_weight")
+    }
     expected = sum(terms[name] * getattr(FineRecipe(), name) for name in terms)
     assert fine_score(S, 0.6) == pytest.approx(expected)
     assert expected == pytest.approx(0.2444 + 0.0667 + 0.1351 + 0.1131 + 0.0175, abs=1e-4)
 
 
-cosines = arrays(np.float32, st.tuples(st.integers(1, 3), st.integers(1, 4)), elements=st.floats(-1, 1, width=32))
+cosines = arrays(
+    np.float32, st.tuples(st.integers(1, 3), st.integers(1, 4)), elements=st.floats(-1, 1, width=32)
+)
 
 
 @given(cosines, st.floats(-1, 1), st.data())
-def test_a_larger_cosine_never_makes_a_score_smaller(similar: np.ndarray, whole: float, data: st.DataObject) -> None:
+def test_a_larger_cosine_never_makes_a_score_smaller(similar, whole, data):
     raised = similar.copy()
     at = data.draw(st.tuples(*(st.integers(0, n - 1) for n in similar.shape)))
     raised[at] = data.draw(st.floats(float(np.float32(similar[at])), 1, width=32))
@@ -136,7 +174,7 @@ def test_a_larger_cosine_never_makes_a_score_smaller(similar: np.ndarray, whole:
 
 
 @given(cosines, st.integers(1, 3))
-def test_lines_that_a_run_has_not_count_for_nothing(similar: np.ndarray, more: int) -> None:
+def test_lines_that_a_run_has_not_count_for_nothing(similar, more):
     padded = np.concatenate([similar, np.full((len(similar), more), -np.inf)], axis=1)
     found = fine_scores(padded[None], np.array([0.5]), FineRecipe())
     assert float(found[0]) == pytest.approx(fine_score(similar, 0.5))
@@ -145,12 +183,25 @@ def test_lines_that_a_run_has_not_count_for_nothing(similar: np.ndarray, more: i
 # The coarse score and the choice
 
 
-def line(run: str, position: int, subject: str, relation: str, object_: str, vector: list[int], passage: str = "p") -> StoredEdge:
-    return StoredEdge(run, position, position, subject, relation, object_, f"{run}{position}", passage, np.array(vector, np.int8).tobytes())
+def line(run, position, subject, relation, object_, vector, passage="p"):
+    return StoredEdge(
+        run,
+        position,
+        position,
+        subject,
+        relation,
+        object_,
+        f"{run}{position}",
+        passage,
+        np.array(vector, np.int8).tobytes(),
+    )
 
 
-def book(*edges: StoredEdge) -> Codebook:
-    vectors = {name: np.array(v, np.int8).tobytes() for name, v in {"a": [127, 0], "b": [0, 127], "c": [90, 90], "d": [0, 127]}.items()}
+def book(*edges):
+    vectors = {
+        name: np.array(v, np.int8).tobytes()
+        for name, v in {"a": [127, 0], "b": [0, 127], "c": [90, 90], "d": [0, 127]}.items()
+    }
     concepts = [StoredConcept(name, name, name.upper(), vector, 2) for name, vector in vectors.items()]
     return Codebook(RunsAround(True, list(edges), concepts, {"r": vectors["a"], "s": vectors["b"]}))
 
@@ -164,20 +215,22 @@ BOOK = book(
 )
 
 
-def scored(made: Codebook, *runs: int) -> list[ScoredRun]:
+def scored(made, *runs):
     return [ScoredRun(run, 1.0, made.lines[run][0], 1.0) for run in runs]
 
 
-def test_the_coarse_score_has_the_best_pair_of_concepts_and_of_relations() -> None:
+def test_the_coarse_score_has_the_best_pair_of_concepts_and_of_relations():
     assert BOOK.runs == ["1", "2", "3"], "an edge without a concept is none"
     near_relation = QueryVectors(X[None], X[None])
-    assert BOOK.coarse(near_relation, PrunedRecipe()) == [1, 0, 2], "c is near enough where the relation is the one asked for"
+    assert BOOK.coarse(near_relation, PrunedRecipe()) == [1, 0, 2], (
+        "c is near enough where the relation is the one asked for"
+    )
     assert BOOK.coarse(near_relation, PrunedRecipe(relation_weight=0.0)) == [0, 1, 2]
     assert BOOK.coarse(near_relation, PrunedRecipe(shortlist=1)) == [1]
     assert BOOK.in_passages(["q"]) == [1]
 
 
-def test_what_is_chosen_of_a_channel() -> None:
+def test_what_is_chosen_of_a_channel():
     found = scored(BOOK, 2, 1, 0)
     assert select(BOOK, found, "all", 0.93) is found
     assert select(BOOK, found, "none", 0.93) == []
@@ -185,13 +238,18 @@ def test_what_is_chosen_of_a_channel() -> None:
     assert [one.run for one in select(BOOK, found, "unique", 1.1)] == [2, 1, 0]
 
 
-def test_of_a_cluster_the_medoid_stands_for_all() -> None:
+def test_of_a_cluster_the_medoid_stands_for_all():
     three = book(*(line(str(n), 0, "a", "r", "b", v) for n, v in enumerate(([127, 0], [124, 26], [117, 50]))))
     assert [one.run for one in select(three, scored(three, 0, 1, 2), "unique", 0.9)] == [1]
-    assert [one.run for one in select(three, scored(three, 0, 1, 2), "unique", 0.95)] == [0, 2], "the third is near the second alone"
+    assert [one.run for one in select(three, scored(three, 0, 1, 2), "unique", 0.95)] == [0, 2], (
+        "the third is near the second alone"
+    )
 
 
-def test_a_question_has_a_line_for_each_step_of_its_plan() -> None:
+def test_a_question_has_a_line_for_each_step_of_its_plan():
     assert lines_of("Who?", None) == ["Who?"]
-    assert lines_of("Who?", parse(["Who built the Stone Pier?", "Where was #1 born?"])) == ["Who built the Stone Pier?", "Where was born?"]
+    assert lines_of("Who?", parse(["Who built the Stone Pier?", "Where was #1 born?"])) == [
+        "Who built the Stone Pier?",
+        "Where was born?",
+    ]
     assert len(lines_of("Who?", parse([f"Who is {n}?" for n in range(9)]))) == 4

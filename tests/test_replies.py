@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -41,12 +40,21 @@ OBJECTS = st.dictionaries(st.text(min_size=1), VALUES, min_size=1, max_size=4)
         ('{"result": [{"a": 1}]}', {"a": 1}),
         ("{\u201ca\u201d: \u201cb\u201d}", {"a": "b"}),
         ('{"a": "he said \u201chi\u201d"}', {"a": "he said \u201chi\u201d"}),
-        ('<|channel|>analysis<|message|>{"a": 0}<|end|><|start|>assistant<|channel|>final <|constrain|>json<|message|>{"a": 1}<|return|>', {"a": 1}),
-        (r'{"a": "$\beta$ $\frac{1}{2}$ \alpha \nu \theta \text{x} \right)"}', {"a": r"$\beta$ $\frac{1}{2}$ \alpha \nu \theta \text{x} \right)"}),
-        (r'{"a": "$\\beta$ \"x\" \u00e9 one\ntwo\tthree it\'s"}', {"a": '$\\beta$ "x" é one\ntwo\tthree it\'s'}),
+        (
+            '<|channel|>analysis<|message|>{"a": 0}<|end|><|start|>assistant<|channel|>final <|constrain|>json<|message|>{"a": 1}<|return|>',
+            {"a": 1},
+        ),
+        (
+            r'{"a": "$\beta$ $\frac{1}{2}$ \alpha \nu \theta \text{x} \right)"}',
+            {"a": r"$\beta$ $\frac{1}{2}$ \alpha \nu \theta \text{x} \right)"},
+        ),
+        (
+            r'{"a": "$\\beta$ \"x\" \u00e9 one\ntwo\tthree it\'s"}',
+            {"a": '$\\beta$ "x" é one\ntwo\tthree it\'s'},
+        ),
     ],
 )
-def test_read(text: str, value: Any) -> None:
+def test_read(text, value):
     assert parse_json(text, ("a",)) == value
 
 
@@ -69,13 +77,13 @@ def test_read(text: str, value: Any) -> None:
         '{"a": ' + "1" * 5_000 + "}",
     ],
 )
-def test_what_is_cut_or_broken_is_refused(text: str) -> None:
+def test_what_is_cut_or_broken_is_refused(text):
     with pytest.raises(ValueError, match="JSON"):
         parse_json(text, ("a",))
 
 
 @given(OBJECTS, st.data())
-def test_no_beginning_is_taken_for_the_whole(value: dict[str, Any], data: st.DataObject) -> None:
+def test_no_beginning_is_taken_for_the_whole(value, data):
     whole = data.draw(st.sampled_from([json.dumps(value), json.dumps(value, ensure_ascii=False)]))
     cut = data.draw(st.integers(0, len(whole) - 1))
     for before in ("", "Here it is: ", "```json\n"):
@@ -84,7 +92,7 @@ def test_no_beginning_is_taken_for_the_whole(value: dict[str, Any], data: st.Dat
 
 
 @given(st.text())
-def test_any_text_is_read_or_refused(text: str) -> None:
+def test_any_text_is_read_or_refused(text):
     try:
         value = parse_json(text)
     except ValueError:
@@ -104,26 +112,38 @@ def test_any_text_is_read_or_refused(text: str) -> None:
         ("analysis of the final chapter", "analysis of the final chapter"),
     ],
 )
-def test_thoughts(text: str, rest: str) -> None:
+def test_thoughts(text, rest):
     assert answer_text(text).strip() == rest
 
 
-@pytest.mark.parametrize("wrap", [lambda value: value, lambda value: [value], lambda value: {"result": value}])
-def test_an_extraction_with_ids_as_numbers_and_wrapped(wrap: Any) -> None:
+@pytest.mark.parametrize(
+    "wrap", [lambda value: value, lambda value: [value], lambda value: {"result": value}]
+)
+def test_an_extraction_with_ids_as_numbers_and_wrapped(wrap):
     nodes = [{"id": 1, "name": "Tamsin Roe", "roles": []}, {"id": 2, "name": "Calder Weir", "roles": []}]
-    asked = [{"id": 1, "text": "Who built the weir?", "answers": [1]}, {"id": 2, "text": "What did Roe build?", "answers": ["2"]}]
-    found = read(wrap({"entity_nodes": nodes, "verb_phrase_nodes": [{"id": 1, "phrase": "built", "questions": asked}]}))
-    assert [answers for _, questions in found.phrases for _, answers in questions] == [("Tamsin Roe",), ("Calder Weir",)]
+    asked = [
+        {"id": 1, "text": "Who built the weir?", "answers": [1]},
+        {"id": 2, "text": "What did Roe build?", "answers": ["2"]},
+    ]
+    found = read(
+        wrap({"entity_nodes": nodes, "verb_phrase_nodes": [{"id": 1, "phrase": "built", "questions": asked}]})
+    )
+    assert [answers for _, questions in found.phrases for _, answers in questions] == [
+        ("Tamsin Roe",),
+        ("Calder Weir",),
+    ]
 
 
-@pytest.mark.parametrize("fence", ["{}", "```json\n{}\n```", "Here it is:\n\n```\n{}\n```", "<think>So.</think>\n{}"])
-def test_case_19_a_sound_value_may_hold_what_looks_like_a_thought(fence: str) -> None:
+@pytest.mark.parametrize(
+    "fence", ["{}", "```json\n{}\n```", "Here it is:\n\n```\n{}\n```", "<think>So.</think>\n{}"]
+)
+def test_case_19_a_sound_value_may_hold_what_looks_like_a_thought(fence):
     value = {"a": "The <think> tag opens a thought, </think> ends one."}
     assert parse_json(fence.replace("{}", json.dumps(value)), ("a",)) == value
 
 
 @pytest.mark.parametrize("formula", [r"$\beta$-carotene", r"\frac{1}{2}", r"\nu, \theta and \rho"])
-def test_case_21_backslashes_of_formulas_stay(formula: str) -> None:
+def test_case_21_backslashes_of_formulas_stay(formula):
     """As models write them, who do not double them in JSON."""
     read = parse_json(f'{{"a": "{formula}"}}', ("a",))["a"]
     assert not set(map(ord, read)) & set(range(32)), "no control character comes of it"

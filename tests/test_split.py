@@ -15,7 +15,7 @@ SENTENCE = st.lists(WORD, min_size=1, max_size=60).map(lambda ws: " ".join(["Thu
 TEXT = st.lists(st.lists(SENTENCE, min_size=1, max_size=30), min_size=1, max_size=8)
 
 
-def squeeze(*texts: str) -> str:
+def squeeze(*texts):
     return "".join("".join(texts).split())
 
 
@@ -42,7 +42,9 @@ def test_any_text_keeps_every_character(text):
     assert squeeze(*split(paragraphs(text))) == squeeze(text)
 
 
-@given(st.lists(st.tuples(st.text(max_size=300), st.sampled_from(["prose", "heading", "lines"])), max_size=12))
+@given(
+    st.lists(st.tuples(st.text(max_size=300), st.sampled_from(["prose", "heading", "lines"])), max_size=12)
+)
 @settings(deadline=None)
 def test_no_passage_of_only_headings(parts):
     blocks = [Block(text + "\n\n", kind) for text, kind in parts]
@@ -74,7 +76,8 @@ def test_abbreviations_quotes_and_wrapped_lines_are_not_sentence_ends(sentence):
 
 
 def test_a_paragraph_end_is_preferred():
-    long, short = (FILLER * 11).strip(), (FILLER * 6).strip()
+    long = (FILLER * 11).strip()
+    short = (FILLER * 6).strip()
     assert split(paragraphs(f"{long}\n\n{long}")) == [long, long]
     assert split(paragraphs(f"{long}\n\n{short}\n\n{long}")) == [long, short, long]
 
@@ -106,7 +109,10 @@ def test_scripts_without_spaces_are_counted_by_characters():
 
 def test_a_code_block_stays_whole_while_it_fits():
     code = "```\n" + "x = f(1). Then. That\n" * 30 + "```"
-    assert any(code in passage for passage in split([Block(FILLER * 10 + "\n\n"), Block(code + "\n\n", "lines"), Block(FILLER * 10)]))
+    assert any(
+        code in passage
+        for passage in split([Block(FILLER * 10 + "\n\n"), Block(code + "\n\n", "lines"), Block(FILLER * 10)])
+    )
     rows = [f"value_{n} = {n}. Next. Last" for n in range(300)]
     pieces = split([Block("\n".join(rows), "lines")])
     assert len(pieces) > 1
@@ -119,7 +125,10 @@ def test_a_code_block_stays_whole_while_it_fits():
         ([(1, 110), (1, 110), (1, 110)], [[0], [1], [2]]),
         ([(1, 110), (1, 30), (1, 110)], [[0, 1], [2]]),  # a short section is joined with what precedes it
         ([(1, 30), (1, 110), (1, 110)], [[0, 1], [2]]),
-        ([(2, 60), (3, 60), (2, 20), (3, 50), (3, 50)], [[0, 1], [2, 3, 4]]),  # with its subsections it is long enough
+        (
+            [(2, 60), (3, 60), (2, 20), (3, 50), (3, 50)],
+            [[0, 1], [2, 3, 4]],
+        ),  # with its subsections it is long enough
         ([(1, 50), (1, 50), (1, 50), (1, 50)], [[0, 1, 2, 3]]),
     ],
 )
