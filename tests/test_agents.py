@@ -10,7 +10,7 @@ import pytest
 
 from gsw_graph.ask.retrieve.agents import HaltedError, Team, side_by_side
 from gsw_graph.errors import StoppedError
-from gsw_graph.model.results import RankedPassage, Trace
+from gsw_graph.model.results import Trace
 from gsw_graph.models.chat.request import Reply, Request
 
 REQUEST = Request("rewrite", ({"role": "user", "content": "Who?"},))
@@ -42,30 +42,6 @@ def team(llm=None, trace=True, took=None):
     context.fork = lambda: SimpleNamespace(trace=None)
     context.join = lambda part: None
     return Team(context)
-
-
-def test_what_an_agent_asks_is_a_step():
-    one = team(Model("Ana Ruiz"))
-    assert one.agent("sub-question 1").ask(REQUEST, str, "Who lit it?", str.upper) == "Ana Ruiz"
-    (step,) = one.context.trace.steps
-    assert step.agent == "sub-question 1"
-    assert step.stage == "rewrite"
-    assert step.task == "Who lit it?"
-    assert step.outcome == "ANA RUIZ"
-    assert step.tokens == {"in": 10, "out": 2}
-    assert step.failed is None
-
-
-def test_what_an_agent_finds_is_a_step():
-    one = team()
-    passage = RankedPassage("p1", "Old Light", "Ana lit it.", "a.txt", "d1", 0.5)
-    found = one.agent("a").search("search", "who lit it", lambda context: [passage], ["read/dense"], list)
-    (step,) = one.context.trace.steps
-    assert found == [passage]
-    assert step.outcome == "Old Light"
-    assert step.passages == ["p1"]
-    assert step.statements == ["read/dense"]
-    assert step.tokens == {}
 
 
 def test_a_search_that_fails_is_a_step_and_takes_its_turn_with_it():
@@ -124,17 +100,3 @@ def test_what_ends_the_question_ends_all_agents(error):
             thread.join(20)
     assert halted == [True]
     assert model.calls == 0
-
-
-def test_the_time_of_calls_side_by_side_passes_once():
-    took = []
-    one = team(Model(seconds=0.2), took=took)
-    met = threading.Barrier(2, timeout=20)
-
-    def asks():
-        met.wait()
-        return one.agent("a").ask(REQUEST, str, "?", str)
-
-    side_by_side(one, [asks, asks])
-    assert {stage for stage, _ in took} == {"agents"}
-    assert sum(step.seconds for step in one.context.trace.steps) > sum(seconds for _, seconds in took) - 0.01

@@ -9,7 +9,7 @@ import pytest
 from cli_runner import last_call, run
 
 from gsw_graph.errors import InputError
-from gsw_graph.explore.analyses import NAMES, analyses, bind, parse
+from gsw_graph.explore.analyses import analyses, bind, parse
 from gsw_graph.model.results import Table
 
 fake = cli_runner.fake
@@ -64,33 +64,6 @@ def test_what_does_not_fit_is_told(told, said):
     with pytest.raises(InputError) as error:
         bind(parse("one", FILE), told)
     assert str(error.value) == said
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "// A.\n// $a: x\nMATCH (n) RETURN n\nLIMIT 3\n",
-        "// A.\nMATCH (n) RETURN n\n",
-        "// A.\nWITH 1 AS a\nRETURN a\nLIMIT 3\n",
-    ],
-)
-def test_a_file_that_says_another_thing_than_it_does_is_no_analysis(text):
-    with pytest.raises(ValueError, match="it must say what its parameters are"):
-        parse("one", text)
-
-
-def test_each_file_keeps_to_the_form():
-    for analysis in analyses().values():
-        assert len(analysis.summary) <= 100
-        assert analysis.summary.endswith(".")
-        query, values = bind(analysis, {})
-        assert set(values) == {parameter.name for parameter in analysis.parameters}
-        assert all(f"${name}" in query for name in values)
-        assert {
-            p.name
-            for p in analysis.parameters
-            if "a name; without" in p.description or "another name" in p.description
-        } <= set(NAMES)
 
 
 def test_the_list(fake):

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 
 import pytest
 from chain_fakes import Find, grown, plan, scored
 
 from gsw_graph.ask.answer import chains as module
-from gsw_graph.ask.answer.chains import confidence as chance
 from gsw_graph.ask.answer.chains import from_chains, shown
 from gsw_graph.ask.answer.quotes import quote
-from gsw_graph.ask.retrieve.qa_chains import plan_from
-from gsw_graph.ask.retrieve.strategies import STRATEGIES
 from gsw_graph.ask.retrieve.strategies.fusion import RICR
 from gsw_graph.ask.strategy import Retrieved
 from gsw_graph.model.results import Citation, RankedPassage
@@ -125,79 +121,11 @@ def test_a_last_step_that_is_lost_is_not_answered_by_another_sink(sure):
     assert said.citations == []
 
 
-def test_the_confidence_has_a_fit_for_each_strategy_with_chains():
-    hops = [0.55, 0.85, 0.66]
-    chain = 0.84  # weakest: 1 + log10(0.55) / 3
-    weakest = 1 + math.log10(0.55) / 3
-    by_hand = {
-        "ricr": 1.093 * 0.84 + 1.413 * 0.66 + 1.105 * 0.55 + 4.974 * weakest - 4.12,
-        "fusion": 1.214 * 0.84 + 1.736 * 0.66 + 1.452 * 0.55 + 3.583 * weakest - 4.166,
-    }
-    fitted = {name: one.confidence for name, one in STRATEGIES.items() if one.confidence is not None}
-    assert fitted.pop("pathwise") is fitted["fusion"], "its chains are those of fusion"
-    assert set(fitted) == set(by_hand)
-    for strategy, logit in by_hand.items():
-        assert chance(hops, chain, fitted[strategy]) == pytest.approx(1 / (1 + math.exp(-logit)))
-    assert chance(hops, chain, fitted["fusion"]) < chance(hops, chain, fitted["ricr"]), (
-        "its scores are raised by walks"
-    )
-
-
-def test_parallel_sequences_are_as_sure_as_the_least_sure_of_them():
-    """Only the last one counted."""
-    sides = plan("first", "alone", compare="Is #1 before #2?")
-
-    def confidence(first, alone):
-        table = {"first": [scored("a", first, "Ana")] if first else [], "alone": [scored("b", alone, "Bo")]}
-        return drafted("q", found(sides, table)).confidence or 0.0
-
-    assert confidence(0.2, 0.9) == confidence(0.9, 0.2) == confidence(0.2, 0.2) < confidence(0.9, 0.9)
-    assert confidence(0, 0.9) == 0.0, "half of a comparison says nothing"
-
-
 # Without a plan
 
 
 def unplanned(question, answers):
     return found(plan("first"), {"first": answers}, passage("a"), planned=False)
-
-
-@pytest.mark.parametrize(
-    ("question", "share"),
-    [
-        ("question a: ana?", 1.0),
-        ("question a: ana and cy?", 2 / 3),
-        ("question of salt and roads", 1 / 3),
-        ("What is mined?", 0.0),
-    ],
-)
-def test_without_a_plan_an_answer_is_as_sure_as_its_chain_speaks_of_the_question(question, share, sure):
-    """Its pair is "question a", answered by Ana."""
-    one = unplanned(question, [scored("a", 0.9, "Ana")])
-    said = drafted(question, one)
-    assert said.confidence == pytest.approx(0.99 * share**2)
-    assert said_of(said) == (
-        ("Ana", "chain", False) if share > 0.55 else (None, "none", True)
-    )  # 0.55 squared is the threshold
-    assert bool(said.citations) == (share > 0.55)
-    assert ends(one) == [["Ana"]]
-
-
-def test_without_a_plan_the_best_chain_answers_whichever_way_it_came(sure):
-    """One hop may be better than two. What the other way found is evidence, and not cited."""
-    question = "Where was Ana born?"
-    for one_hop, two_hops, answer, cited in ((0.9, 0.5, "Rome", ["a"]), (0.1, 0.9, "Oslo", ["b", "c"])):
-        table = {
-            question: [scored("a", one_hop, "Rome")],
-            "was Ana born": [scored("b", 0.9, "Bo")],
-            f"{question} Bo": [scored("c", two_hops, "Oslo")],
-        }
-        beams = grown(plan_from(question), question, Find(table), planned=False)
-        one = Retrieved([], beams, {f"passage of {pair}": passage(pair) for pair in "abc"})
-        said = drafted("question", one)  # all pairs speak of that
-        assert said.answer == answer
-        assert [citation.passage for citation in said.citations] == [f"passage of {pair}" for pair in cited]
-        assert sorted(end[-1] for end in ends(one)) == ["Oslo", "Rome"]
 
 
 # What is cited

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from gsw_graph.model.assemble import Assembler, named, words_of
-from gsw_graph.model.documents import Document, Entity, Passage, Proposition, QAPair, VerbPhrase
+from gsw_graph.model.assemble import Assembler
+from gsw_graph.model.documents import Document, Entity, Passage, Proposition
 
 
 def assembler(*texts, title="The Old Pier"):
@@ -65,23 +65,6 @@ def test_the_same_pair_twice_in_a_passage_is_one_and_told():
     assert [fault[:31] for fault in given.faults] == ["the question 'Who built it?' oc"] * 2
 
 
-def test_empty_phrases_questions_and_facts_are_told():
-    given = assembler()
-    given.verb_phrase(" ", [])
-    given.verb_phrase(" ", [(" ", ["Ana"]), ("Who?", ["Ana"])])
-    given.verb_phrase("rests", [])
-    given.proposition(" ", ["Ana"])
-    workspace = given.workspace("test")
-    assert workspace.verb_phrases == (VerbPhrase("", 0, (QAPair("Who?", ("Ana",)),)), VerbPhrase("rests", 0))
-    assert workspace.propositions == workspace.entities == ()
-    assert [
-        "empty verb phrase" in given.faults[0],
-        "empty question" in given.faults[1],
-        "empty proposition" in given.faults[2],
-    ] == [True] * 3
-    assert len(given.faults) == 3
-
-
 def test_facts_make_entities_of_their_names():
     given = assembler("x", "y")
     given.proposition("Ana  built the pier.", ["Ana", "pier", "Ana", " "], 1)
@@ -94,28 +77,3 @@ def test_facts_make_entities_of_their_names():
     )
     assert [(e.name, e.passages) for e in workspace.entities] == [("Ana", (1, 0)), ("pier", (1, 0))]
     assert len(given.faults) == 1
-
-
-@pytest.mark.parametrize(
-    ("text", "names"),
-    [
-        ("Who met the Bank of England's head?", ["bank of england"]),  # longest first
-        ("Was A Night in Rome set in Rome?", ["night in rome", "rome"]),
-        ("Is St. Paul’s Cathedral in Québec?", ["st. paul cathedral", "quebec"]),
-        ("Who is this?", []),  # no name of function words alone
-        ("", []),
-    ],
-)
-def test_names_in_a_text(text, names):
-    keys = {
-        "bank",
-        "england",
-        "bank of england",
-        "rome",
-        "night in rome",
-        "st. paul cathedral",
-        "quebec",
-        "this",
-        "who",
-    }
-    assert named(text, keys) == named(text, keys, words_of(keys)) == names

@@ -105,16 +105,6 @@ def test_a_batch_brings_what_ordinary_calls_would_at_half_the_price(settings, se
         assert chat.ledger.total().dollars == 0.0
 
 
-def test_an_interrupted_wait_goes_on_in_another_process(settings, server, documents):
-    with Chat.open(settings) as chat, pytest.raises(KeyboardInterrupt):
-        chat.batches().fetch(pairs(documents), killed)
-    with Chat.open(settings) as chat:
-        fetch(chat, documents)
-        ask_all(chat, documents)
-    assert batches(server) == 1
-    assert server.count() == PASSAGES
-
-
 def test_a_batch_is_taken_over_after_a_kill(settings, server, documents, monkeypatch):
     with monkeypatch.context() as patched, Chat.open(settings) as chat:
         patched.setattr(batch, "estimate_messages", killed)
@@ -157,19 +147,6 @@ def test_what_the_server_refuses_is_left_out_of_the_batch(settings, documents):
         ask_all(chat, documents)
         assert server.count(status=400) == 1
         assert server.count(status=200) == PASSAGES
-
-
-@pytest.mark.parametrize("unit", ["tok", "$"])
-def test_a_budget_is_settled_by_what_a_batch_took(settings, server, documents, unit):
-    server.faults = (Fault("server_error", contains=(model_corpus.sentence(3),)),)
-    budget = Budget.parse("1Mtok" if unit == "tok" else "$100")
-    with Chat.open(settings, budget=budget) as chat:
-        charged = []
-        chat.batches().fetch(pairs(documents), lambda *_: charged.append(budget.spent))
-        total = chat.ledger.total()
-        took = total.prompt_tokens + total.completion_tokens if unit == "tok" else total.dollars
-        assert budget.spent == pytest.approx(took)
-        assert charged[0] > budget.spent, "what brought no reply is given back"
 
 
 def test_a_server_without_batches_says_so(settings, documents):

@@ -14,10 +14,8 @@ from cli_runner import run as run_command
 
 from gsw_graph.cli import graph
 from gsw_graph.config import Settings
-from gsw_graph.cypher import TYPES
 from gsw_graph.engine import local
 from gsw_graph.errors import InputError
-from gsw_graph.explore.picture.picture import COLOURS
 from gsw_graph.memory import Memory
 from gsw_graph.models.embed.embedder import Embedder
 
@@ -159,23 +157,3 @@ def test_the_commands_open_browser(world, monkeypatch, tmp_path):
     assert world.memory.browser(world.question[:12]) == world.memory.browser(world.question)
     with pytest.raises(InputError, match="no question"):
         world.memory.browser("zzz")
-
-
-def test_a_named_memory_has_colours_and_short_types(world, tmp_path):
-    named = world.memory.named("handbook")
-    named.load(*samples.write(tmp_path))
-    with chromium() as page:
-        log_in(page, named.browser(), world.password)
-        page.wait_for_function("() => (localStorage['neo4j.grass'] || '').includes('QAPair__handbook')")
-        page.wait_for_timeout(500)
-        run(page)
-        shoot(page, "handbook")
-        colours = page.locator("g.node circle").evaluate_all(
-            "all => all.map(one => one.getAttribute('fill'))"
-        )
-        assert {COLOURS[label] for label in ("Concept", "Entity", "Passage")} == set(filter(None, colours))
-        assert "Ana Ruiz" in drawn(page, "node")
-        types = drawn(page, "relationship")
-        assert types
-        assert all(any(kind.startswith(text.removesuffix("…")) for kind in TYPES) for text in types)
-    named.forget(everything=True)

@@ -12,7 +12,6 @@ from chain_fakes import grown, pair, plan
 
 from gsw_graph.ask.retrieve import qa_chains as candidates
 from gsw_graph.ask.retrieve.context import Context
-from gsw_graph.ask.retrieve.names.linking import lucene_words
 from gsw_graph.ask.retrieve.pair_score import concrete
 from gsw_graph.ask.retrieve.qa_chains import CandidateSearch, document
 from gsw_graph.ask.retrieve.recipes import ChainRecipe
@@ -65,18 +64,6 @@ def database(monkeypatch):
     return use
 
 
-class Batches(fakes.BagOfWords):
-    """Keeps what it encodes, batch by batch."""
-
-    def __init__(self):
-        self.batches: list[list[str]] = []
-
-    def encode(self, texts, *, query):
-        self.batches.append(list(texts))
-        assert query
-        return super().encode(texts, query=query)
-
-
 def search(reranker=None, encoder=None, **constants):
     """Of a memory without a database, by a recipe with these constants."""
     models = SimpleNamespace(embedder=Embedder("fake", encoder or fakes.BagOfWords()), reranker=reranker)
@@ -87,50 +74,6 @@ def search(reranker=None, encoder=None, **constants):
 BORN = pair("b", "Rome", question="Where was Ana Ruiz born?", number=0)
 DIED = pair("a", "Oslo", question="Where did Ana Ruiz die?", number=1)
 OTHER = pair("c", "Salt", question="What is mined here?", number=2)
-
-
-def test_a_question_that_was_asked_before_is_not_asked_again(database):
-    """The published code never fills its cache."""
-    trips = database(BORN, DIED).trips
-    reranker = Numbered({})
-    find = search(reranker)
-    first = concrete("first", {})
-    second = concrete("second", {})
-    found = find("?", [first, second, first])  # twice in a level
-    assert [len(trip) for trip in trips] == [2]
-    again = find("?", [second, first])  # again in the next
-    assert again == [found[1], found[0]]
-    assert find("?", []) == []
-    assert len(trips) == 1
-    assert len(reranker.calls) == 1
-    find("?", [first, concrete("third", {})])  # only what is new
-    assert [len(trip) for trip in trips] == [2, 1]
-    assert [query for query, _ in reranker.calls[1]] == ["third", "third"]
-
-
-def test_all_questions_of_a_level_are_embedded_in_one_batch(database):
-    database(BORN)
-    encoder = Batches()
-    find = search(encoder=encoder)
-    find("the original?", [ASKED, concrete("Where was Bo born?", {})])
-    assert encoder.batches == [
-        ["the original?", "Where was Ana Ruiz born?", "Where was born", "Where was Bo born?"]
-    ]  # the relation is the same
-    find("the original?", [concrete("When was #1 born?", {1: "Bo"})])
-    assert encoder.batches[1:] == [["When was Bo born?", "When was born"]]
-
-
-def test_what_the_database_is_asked(database):
-    found = database(BORN)
-    search(pairs=7, entities=3, common=11)("?", [ASKED])
-    assert found.limits == {"pairs": 7, "entities": 3, "common": 11}
-    ((asked,),) = found.trips
-    np.testing.assert_allclose(
-        asked["embedding"], fakes.BagOfWords().encode(["Where was Ana Ruiz born?"], query=True)[0]
-    )
-    assert "ana ruiz" in asked["keys"]
-    assert len(set(asked["keys"])) == len(asked["keys"])
-    assert asked["words"] == lucene_words("Where was Ana Ruiz born?")
 
 
 def test_a_level_is_one_call_of_the_reranker_and_its_score_is_the_hops(database):
@@ -152,16 +95,3 @@ def test_a_level_is_one_call_of_the_reranker_and_its_score_is_the_hops(database)
     best = beams.chains[1][0]
     assert best.links[1].score == pytest.approx(0.6 + len(ASKED.text) / 1000)
     assert best.score == pytest.approx((1 + best.links[1].score) / 2)
-
-
-def test_the_reranker_reads_the_best_candidates_alone(database):
-    reads = ChainRecipe().reranked
-    far = [pair(f"far{n:02}", "Salt", question=f"mined thing {n}", number=n) for n in range(reads + 9)]
-    near = pair("near", "Rome", question="Where was Ana Ruiz born?", number=reads + 9)
-    database(*far, near)
-    reranker = Numbered({})
-    (found,) = search(reranker)("Where was Ana Ruiz born?", [ASKED])
-    assert len(reranker.calls[0]) == len(found) == reads
-    assert near in [one.pair for one in found]
-    (fewer,) = search(reranker, reranked=4)("Where was Ana Ruiz born?", [ASKED])
-    assert len(reranker.calls[1]) == len(fewer) == 4

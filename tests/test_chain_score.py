@@ -9,8 +9,7 @@ from chain_fakes import Find, grown, plan, scored
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gsw_graph.ask.retrieve.qa_chains import grow_chains
-from gsw_graph.ask.retrieve.recipes import CHAIN_SCORES, ChainRecipe, geometric, panini_code
+from gsw_graph.ask.retrieve.recipes import CHAIN_SCORES, geometric
 
 chances = st.lists(st.floats(0, 1), min_size=1, max_size=8)
 
@@ -57,50 +56,6 @@ def test_the_trace_of_appendix_c():
     ]
 
 
-@pytest.mark.parametrize(("score", "best"), [("panini_code", "Steep"), ("geometric", "Level")])
-def test_the_chain_score_that_is_asked_for_decides(score, best):
-    found = {
-        "first": [scored("a", 0.95, "Ana"), scored("b", 0.50, "Bo")],
-        "second of Ana": [scored("c", 0.20, "Steep")],
-        "second of Bo": [scored("d", 0.40, "Level")],
-    }
-    two = plan("first", "second of #1")
-    assert grown(two, "?", Find(found), score=score).ends()[0].links[2].answer == best
-
-
-def test_the_score_of_the_usual_recipe():
-    assert ChainRecipe().score == "panini_code"  # measured: docs/ricr.md
-    assert panini_code([0.9, 0.4]) == pytest.approx(0.8155, abs=1e-4)  # sqrt(0.95 * 0.7)
-
-
-@pytest.mark.parametrize(
-    ("score", "order"),
-    [
-        ("geometric", "Level Steep"),
-        ("last_hop", "Level Steep"),
-        ("similarity", "Steep Level"),
-        ("combined", "Level Steep"),
-    ],
-)
-def test_the_scores_of_the_ablation(score, order):
-    """Panini, E.1.4: by the hops, the last of them, the cosine of question and chain, or both."""
-    found = {
-        "first": [scored("a", 0.95, "Ana"), scored("b", 0.50, "Bo")],
-        "second of Ana": [scored("c", 0.20, "Steep")],
-        "second of Bo": [scored("d", 0.60, "Level")],
-    }
-
-    def similarity(question, chains):
-        return [0.6 if "Steep" in chain.hops[-1].answer else 0.55 for chain in chains]
-
-    beams = grow_chains(
-        plan("first", "second of #1"), "?", Find(found), ChainRecipe(score=score), similarity=similarity
-    )
-    assert [chain.hops[-1].answer for chain in beams.ends()] == order.split()
-    if score == "combined":
-        assert beams.ends()[0].score == pytest.approx((0.55 + math.sqrt(0.5 * 0.6)) / 2)
-
-
 @pytest.mark.parametrize("name", sorted(CHAIN_SCORES))
 @given(scores=chances, more=st.floats(0, 1))
 def test_bounds(name, scores, more):
@@ -110,9 +65,3 @@ def test_bounds(name, scores, more):
     for place, one in enumerate(scores):
         better = [*scores[:place], max(one, more), *scores[place + 1 :]]
         assert score(better) >= score(scores) - 1e-12
-
-
-@given(scores=chances)
-def test_means_lie_between_the_hops(scores):
-    assert max(min(scores), 1e-6) - 1e-12 <= geometric(scores) <= max(*scores, 1e-6) + 1e-12
-    assert (min(scores) + 1) / 2 - 1e-12 <= panini_code(scores) <= (max(scores) + 1) / 2 + 1e-12

@@ -7,7 +7,7 @@ from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from model_server import KEY, SCHEMA, Fault, ModelServer, RawServer, error, ok
+from model_server import KEY, SCHEMA, ModelServer, RawServer, error, ok
 
 from gsw_graph.config import Settings
 from gsw_graph.errors import InputError, ReplyError, StoppedError
@@ -22,7 +22,8 @@ ASKED = Request(
     SCHEMA,
     "a.txt",
 )
-TOLD = Request("answer", ({"role": "user", "content": "Which city?"},))
+
+
 COUNTED = {"prompt_tokens": 20, "completion_tokens": 5}
 
 
@@ -196,22 +197,6 @@ def test_a_reply_that_failed_its_check_is_not_paid_again_where_its_repair_was_cu
     assert [message["content"] for message in server.bodies[1]["messages"]][-2] == '{"a": "three"}'
 
 
-def test_what_could_not_be_repaired_is_asked_from_the_start(tmp_path):
-    answers = [
-        ok({"a": "x"}),
-        ok({"a": "x"}),
-        ok({"a": "x"}),
-        error(400, "maximum context length"),
-        ok({"a": 3}),
-    ]
-    with RawServer(lambda call, _: answers[call - 1]) as server, Chat.open(server.settings(tmp_path)) as chat:
-        for said in ("nor did the model repair it", "longer than the model can read"):
-            with pytest.raises(ReplyError, match=said):
-                chat.ask(ASKED, number)
-        assert chat.ask(ASKED, number).value == 3
-    assert [len(body["messages"]) for body in server.bodies] == [2, 4, 2, 4, 2]
-
-
 def test_a_reply_cut_by_its_length_is_not_repaired(tmp_path):
     with (
         RawServer(lambda *_: ok('{"a": 1', finish="length", usage=COUNTED)) as server,
@@ -261,21 +246,6 @@ def test_where_the_server_does_not_count_tokens_are_estimated(tmp_path):
         assert total.dollars == pytest.approx((total.prompt_tokens + 10 * total.completion_tokens) / 1e6)
 
 
-def test_estimates_follow_what_the_server_counts(tmp_path):
-    with (
-        RawServer(lambda *_: ok({"a": 1}, usage={"prompt_tokens": 400, "completion_tokens": 50})) as server,
-        Chat.open(server.settings(tmp_path)) as chat,
-    ):
-        assert chat.estimate(ASKED) < 30
-        assert chat.expect("extract") == 1000
-        chat.ask(ASKED, number)
-        assert chat.estimate(ASKED) == 400
-        assert chat.expect("extract") == 50
-    with Chat.open(server.settings(tmp_path)) as chat:
-        assert chat.estimate(ASKED) == 400
-        assert chat.expect("extract") == 50
-
-
 def test_a_budget_ends_the_calls_and_keeps_what_was_paid(tmp_path):
     usage = {"prompt_tokens": 60, "completion_tokens": 40}
     with ModelServer([{"reply": {"a": 3}, "usage": usage}]) as server:
@@ -291,45 +261,6 @@ def test_a_budget_ends_the_calls_and_keeps_what_was_paid(tmp_path):
             assert [chat.known(request(text)) for text in range(6)] == [True] * kept + [False] * (6 - kept)
     with pytest.raises(InputError, match="GSWGRAPH_LLM_PRICE"):
         Chat.open(settings(server, tmp_path), budget=Budget.parse("$5"))
-
-
-def test_faults_of_all_kinds_end_in_a_reply_or_a_reason(tmp_path):
-    kinds = (
-        "rate_limit",
-        "server_error",
-        "overloaded",
-        "close",
-        "length",
-        "invalid",
-        "wrong_schema",
-        "refusal",
-        "content_filter",
-        "empty",
-    )
-    faults = [Fault(kind, share=0.03, seconds=0.01) for kind in kinds]
-
-    def ask(text):
-        try:
-            return chat.ask(request(text), number).value
-        except ReplyError as error:
-            return str(error)
-
-    with (
-        ModelServer([{"reply": {"a": 3}}], faults=faults) as server,
-        Chat.open(settings(server, tmp_path)) as chat,
-        ThreadPoolExecutor(8) as pool,
-    ):
-        came = list(pool.map(ask, range(200)))
-        assert server.count() > 200
-        failed = [text for text in came if text != 3]
-        assert failed
-        assert all(str(text).startswith("127.0.0.1:") for text in failed)
-        assert [chat.known(request(text)) for text in range(200)] == [text == 3 for text in came]
-        for _ in range(5):
-            before = server.count()
-            came = list(pool.map(ask, range(200)))
-            assert server.count() - before <= 6 * len(failed)  # what is kept is not asked again
-        assert came == [3] * 200
 
 
 def test_what_utf8_cannot_hold(tmp_path):

@@ -120,30 +120,6 @@ def test_asked_again(fault, tmp_path):
     assert len(server.bodies) == 2
 
 
-def test_json_that_the_server_itself_found_broken_is_repaired(tmp_path):
-    broken = error(400, "Failed to generate JSON", "json_validate_failed", failed_generation='{"a": ')
-    came, server, _ = asked(lambda call, _: broken if call == 1 else ok({"a": 7}), tmp_path)
-    assert came == 7
-    assert [body["response_format"]["type"] for body in server.bodies] == [
-        "json_schema"
-    ] * 2  # it does know schemas
-    assert server.bodies[1]["messages"][-2]["content"] == '{"a": '
-
-
-def test_what_only_sounds_like_a_format_changes_nothing(tmp_path):
-    answers = [
-        error(400, "maximum context length exceeded by the JSON schema"),
-        error(400, "bad request"),
-        ok({"a": 7}),
-    ]
-    with RawServer(lambda call, _: answers[call - 1]) as server, Chat.open(server.settings(tmp_path)) as chat:
-        for said in ("longer than the model", "bad request"):
-            with pytest.raises(ReplyError, match=said):
-                chat.ask(ASKED, number)
-        assert chat.ask(ASKED, number).value == 7
-        assert all(body["response_format"]["type"] == "json_schema" for body in server.bodies)
-
-
 def test_six_tries_then_this_one_is_given_up(tmp_path):
     with (
         RawServer(lambda call, _: error(503, "oops") if call <= 8 else ok({"a": 1})) as server,
@@ -154,13 +130,6 @@ def test_six_tries_then_this_one_is_given_up(tmp_path):
         assert chat.ledger.total().calls == 6
         assert chat.ledger.total().failed == 6
         assert chat.ask(ASKED, number).value == 1
-
-
-def test_an_empty_reply_is_asked_for_once_more(tmp_path):
-    came, server, _ = asked(lambda *_: ok("  \n"), tmp_path)
-    assert isinstance(came, ReplyError)
-    assert "empty" in str(came)
-    assert len(server.bodies) == 2
 
 
 def test_all_wait_as_long_as_the_server_asks(tmp_path):
@@ -249,21 +218,6 @@ def test_refused_requests_do_not_stop_the_others(refusal, tmp_path):
         assert all(issubclass(kind, ReplyError) for kind in again[:-2])
 
 
-def test_a_server_that_never_took_a_request_is_asked_no_more(tmp_path):
-    """Such as one that answers 400 to a model it does not know, in words of its own."""
-    with (
-        RawServer(lambda *_: error(400, "Something is odd")) as server,
-        Chat.open(server.settings(tmp_path, concurrency=2)) as chat,
-    ):
-        assert came_of(chat, range(20)) == [RefusedError] * 5 + [StoppedError] * 15
-        assert len(server.bodies) == 6
-        with pytest.raises(
-            StoppedError,
-            match=r"refuses every request: the server answered 400: Something is odd.*GSWGRAPH_LLM ",
-        ):
-            chat.ask(plan("any"), number)
-
-
 def test_a_server_that_is_too_slow(tmp_path, monkeypatch):
     monkeypatch.setattr(chat_calls, "MAX_TRIES", 2)
     came, server, _ = asked(lambda *_: (time.sleep(2), ok({"a": 1}))[1], tmp_path, llm_timeout=0.3)
@@ -350,16 +304,6 @@ def test_what_a_server_refuses_is_left_out_from_then_on(refused, status, message
     said = server.bodies[first - 1]["messages"]
     assert "be brief" in json.dumps(said)
     assert "the passage" in said[-1]["content"]
-
-
-def test_a_server_that_is_away_for_a_moment_still_gets_schemas(tmp_path):
-    with (
-        RawServer(lambda call, _: error(500, "oops") if call < 7 else ok({"a": call})) as server,
-        Chat.open(server.settings(tmp_path)) as chat,
-    ):
-        chat.ask(ASKED, number)
-        chat.ask(LONG, number)
-    assert server.bodies[-1]["response_format"]["type"] == "json_schema"
 
 
 def test_case_24_a_server_without_a_system_role_gets_the_instructions_with_the_question(tmp_path):

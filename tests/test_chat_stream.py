@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 
 import pytest
-from model_server import SCHEMA, ModelServer, RawServer, error, ok
+from model_server import RawServer, error
 
-from gsw_graph.config import Settings
 from gsw_graph.errors import ReplyError
 from gsw_graph.models.chat import chat as chat_calls
 from gsw_graph.models.chat.chat import Chat, Request
 
 TOLD = Request("answer", ({"role": "user", "content": "Which city?"},))
-PLAIN = {"choices": [{"finish_reason": "stop", "message": {"content": "Paris\nSources: 1"}}]}
+
+
 EVENTS = {"Content-Type": "text/event-stream"}
 
 
@@ -75,21 +75,6 @@ def test_a_server_without_stream_options(tmp_path):
         assert ["stream_options" in body for body in server.bodies] == [True, False, False]
 
 
-def test_json_is_not_streamed(tmp_path):
-    pieces = []
-    with (
-        ModelServer([{"reply": {"a": 1}}]) as server,
-        Chat.open(Settings(llm="m", llm_url=server.url, cache_dir=tmp_path)) as chat,
-    ):
-        assert chat.ask(
-            Request("plan", TOLD.messages, SCHEMA), lambda value: value, on_text=pieces.append
-        ).value == {"a": 1}
-        assert chat.ask(
-            Request("plan", TOLD.messages, SCHEMA), lambda value: value, on_text=pieces.append
-        ).cached
-        assert pieces == []
-
-
 def test_before_the_first_piece_a_call_is_made_again(tmp_path):
     answers = [
         error(503, "overloaded"),
@@ -125,15 +110,6 @@ def test_after_it_the_reply_is_given_up(broken, tmp_path):
         assert not chat.known(TOLD)
 
 
-def test_a_reply_that_ends_without_an_end_is_given_up(tmp_path):
-    with (
-        RawServer(lambda *_: stream("Par", finish=None)) as server,
-        Chat.open(server.settings(tmp_path)) as chat,
-        pytest.raises(ReplyError, match="broke off"),
-    ):
-        chat.ask(TOLD, words, on_text=lambda _: None)
-
-
 def test_a_cut_reply_and_a_refusal(tmp_path):
     refusal = {"choices": [{"index": 0, "delta": {"refusal": "I can't"}, "finish_reason": "stop"}]}
     answers = [
@@ -144,50 +120,3 @@ def test_a_cut_reply_and_a_refusal(tmp_path):
         for said in ("cut off", "refused: I can't"):
             with pytest.raises(ReplyError, match=said):
                 chat.ask(TOLD, words, on_text=lambda _: None)
-
-
-def test_what_the_listener_raises_comes_out(tmp_path):
-    def full(_):
-        raise BrokenPipeError("nobody reads")
-
-    with (
-        RawServer(lambda *_: stream("Paris")) as server,
-        Chat.open(server.settings(tmp_path)) as chat,
-        pytest.raises(BrokenPipeError),
-    ):
-        chat.ask(TOLD, words, on_text=full)
-
-
-def test_the_repair_is_not_streamed(tmp_path):
-    pieces = []
-
-    def check(text):
-        if "Sources" not in text:
-            raise ValueError("the line with the sources is missing")
-        return text
-
-    with (
-        RawServer(
-            lambda call, body: stream("Paris") if call == 1 else (200, {}, json.dumps(PLAIN))
-        ) as server,
-        Chat.open(server.settings(tmp_path)) as chat,
-    ):
-        assert chat.ask(TOLD, check, on_text=pieces.append).value == "Paris\nSources: 1"
-        assert pieces == ["Paris"]
-        assert "stream" not in server.bodies[1]
-
-
-def test_half_a_surrogate_pair_is_no_text(tmp_path):
-    """As servers write them who cut a reply between bytes: joined where the other half comes, else replaced, so that the reply can be kept."""
-    pieces = []
-    answers = [stream("A \ud83d", "\ude00 b\ud83d", "c \ud83d"), ok("A\ud83d"), ok("x", refusal="No\ud83d")]
-    with RawServer(lambda call, _: answers[call - 1]) as server, Chat.open(server.settings(tmp_path)) as chat:
-        first = chat.ask(TOLD, str, on_text=pieces.append)
-        assert first.value == "".join(pieces).strip() == "A \U0001f600 b\ufffdc"
-        assert pieces == ["A ", "\U0001f600 b", "\ufffdc "]
-        assert chat.ask(TOLD, str).cached
-        others = [Request("answer", ({"role": "user", "content": str(number)},)) for number in range(2)]
-        assert chat.ask(others[0], str).value == "A\ufffd"
-        assert chat.ask(others[0], str).cached
-        with pytest.raises(ReplyError, match="refused: No\ufffd"):
-            chat.ask(others[1], str)

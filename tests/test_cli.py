@@ -65,14 +65,6 @@ def test_the_fake_has_the_surface_of_the_real_memory():
         assert ours == real, name
 
 
-def test_every_verb_says_in_the_list_what_its_own_help_says():
-    assert set(COMMANDS) == {path[0] for path, _ in commands() if len(path) == 1}
-    shown = run("--help").output
-    for name, (_, text) in COMMANDS.items():
-        assert re.search(rf"^  {name} +{re.escape(text)}$", shown, re.MULTILINE)
-        assert text.endswith(".")
-
-
 @pytest.mark.parametrize(
     ("path", "command"), commands(), ids=lambda value: "-".join(value) if isinstance(value, tuple) else ""
 )
@@ -100,16 +92,6 @@ def test_help_has_examples_that_can_be_copied(path, command, monkeypatch, tmp_pa
             context = main.make_context("gswgraph", words[1:])
             name, verb, rest = main.resolve_command(context, [*context._protected_args, *context.args])
             assert verb.make_context(name, rest, parent=context).info_name == name
-
-
-def test_every_verb_that_prints_results_has_json():
-    for path, command in commands():
-        if not isinstance(command, click.Group) and path not in {
-            ("mcp",),
-            ("eval", "corpus"),
-            ("eval", "fit"),
-        }:  # a protocol, and lines of JSON
-            assert "--json" in [name for option in command.params for name in option.opts], path
 
 
 def test_the_demo_loads_and_asks(fake):
@@ -179,31 +161,6 @@ def test_memory_may_be_named_before_or_after_the_verb(fake, args, url):
     assert run(*args).exit_code == 0
     assert fake.calls[0][:2] == ("open", (url,))
     assert fake.calls[-1][0] == "close"
-
-
-@pytest.mark.parametrize(
-    ("args", "models"),
-    [
-        (["status"], ()),
-        (["load", "x"], ("embedder", "llm")),
-        (["load", "x", "--extractor", "rules"], ("embedder",)),
-        (["load", "x", "--dry-run"], ()),
-        (["ask", "who"], ("embedder", "llm", "walk")),
-        (["ask", "who", "--no-llm"], ("embedder", "walk")),
-        (["ask", "who", "--strategy", "bm25", "--no-llm"], ("walk",)),
-    ],
-)
-def test_what_a_verb_needs_is_loaded_while_the_engine_starts(fake, args, models):
-    assert run(*args).exit_code == 0
-    assert fake.calls[0][0] == "open"
-    assert fake.calls[0][2]["models"] == models
-
-
-def test_without_a_url_the_settings_of_the_environment_are_used(fake, monkeypatch):
-    monkeypatch.setenv("NEO4J_URI", "bolt://envhost")
-    run("status")
-    assert fake.calls[0][:2] == ("open", (None,))
-    assert fake.calls[0][2]["memory"] == "bolt://envhost"
 
 
 def test_an_empty_memory_url_is_a_usage_error(fake):

@@ -9,7 +9,7 @@ from dataclasses import replace
 import cli_runner
 import pytest
 from cli_runner import HOSTILE, last_call, run
-from fake_memory import ASKED, BORN, chained, hop
+from fake_memory import BORN, chained, hop
 
 from gsw_graph.ask.plan import parse
 from gsw_graph.model.results import QA, Candidate, Chain, Citation, HopTrace, Trace
@@ -17,11 +17,6 @@ from gsw_graph.model.results import QA, Candidate, Chain, Citation, HopTrace, Tr
 fake = cli_runner.fake
 
 PLAN = '["Who founded the foundry?", "Where was #1 born?"]'
-COMPARING = [
-    {"id": 1, "question": "Where?"},
-    {"id": 2, "question": "When?"},
-    {"id": 3, "question": "Is #1 #2?", "retrieve": False},
-]
 
 
 def ask(*args):
@@ -107,11 +102,6 @@ def test_a_confidence_is_never_certain(fake, confidence, said):
     assert ask().stdout.startswith(f"Skarholm  (confidence {said}, read off a chain)\n")
 
 
-def test_without_chains_there_is_no_confidence_to_say(fake):
-    fake.along_plan = chained("q", confidence=None, answer_source="llm", models={"llm": "small"})
-    assert ask().stdout.startswith("Skarholm  (from the model small)\n")
-
-
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
@@ -137,30 +127,6 @@ def test_not_in_memory_is_said_with_what_is_nearest(fake, changes, said, options
     assert "\nChain" not in result.stdout
 
 
-def test_without_an_answer_the_evidence_stands(fake):
-    fake.along_plan = chained("q", answer=None, answer_source="none")
-    result = ask("--no-answer")
-    assert result.exit_code == 0
-    assert result.stdout.startswith('[1] "Ada founded it."')
-    assert last_call(fake)[2]["answer"] is False
-
-
-def test_a_step_that_compares_leaves_the_evidence_of_every_end(fake):
-    chains = [
-        Chain(0.9, [hop(2, "When?", "When?", "1900")]),
-        Chain(0.5, [hop(2, "When?", "When?", "1901")]),
-        Chain(0.8, [hop(1, "Where?", "Where?", "Rome")]),
-    ]
-    fake.along_plan = chained("q", answer=None, answer_source="none", chains=chains, plan=COMPARING)
-    result = ask()
-    assert result.exit_code == 0
-    assert result.stdout.startswith("No answer: the last step of the plan compares")
-    assert re.findall(r"^\d\. W.*$", result.stdout, re.MULTILINE) == [
-        "1. Where? -> Rome  0.90 (vector, name)",
-        "2. When? -> 1900  0.90 (vector, name)",
-    ]
-
-
 def test_the_trace_shows_the_way_first_and_no_candidates(fake):
     lines = ask("--trace").stdout.splitlines()
     way = lines.index("Step 1 asked: Who founded the foundry?  (1 of 1 candidate kept, the best: Ada)")
@@ -169,18 +135,6 @@ def test_the_trace_shows_the_way_first_and_no_candidates(fake):
     assert not any("has no answer" in line for line in lines)
     assert last_call(fake)[2]["trace"] is True
     assert last_call(fake)[2]["plan"] is not None
-
-
-def test_a_trace_stands_before_the_question_too(fake):
-    assert run("ask", "--trace", "Who?").exit_code == 0
-    assert last_call(fake)[1] == ("Who?",)
-    assert run("ask", "--", "--trace").exit_code == 0
-    assert last_call(fake)[1] == ("--trace",)
-    assert last_call(fake)[2]["trace"] is False
-
-
-def test_the_trace_as_json_has_all_candidates(fake):
-    assert json.loads(ask("--trace", "--json").stdout)["trace"]["hops"] == [hop.to_dict() for hop in ASKED]
 
 
 def hostile(monkeypatch, fake):
@@ -217,29 +171,3 @@ def test_text_of_chains_cannot_drive_the_terminal(fake, monkeypatch):
     assert result.output.count("[bold]x[/bold] :smile:") >= 8
     for line in ("ared", '[1] "ared', "1. ared"):
         assert f"\n{line}" in f"\n{result.output}"
-
-
-def test_json_of_chains_is_one_document_whatever_the_text(fake, monkeypatch):
-    trace = hostile(monkeypatch, fake)
-    document = json.loads(ask("--trace", "--json").stdout, parse_constant=pytest.fail)
-    assert document["answer"] == HOSTILE
-    assert document["confidence"] is None
-    assert document["chains"][0]["hops"][0]["qa"] == {
-        "id": HOSTILE,
-        "question": HOSTILE,
-        "answers": [HOSTILE],
-    }
-    assert document["trace"]["hops"][0]["candidates"][0] == trace.hops[0].candidates[0].to_dict()
-
-
-def test_an_answer_of_very_long_text_stays_readable(fake):
-    long = "word " * 2000
-    fake.along_plan = chained(
-        "q",
-        citations=[Citation("p", "d", "t", "s", long)],
-        chains=[Chain(0.5, [hop(1, long, long + "?", long)])],
-    )
-    lines = ask().stdout.splitlines()
-    assert lines[2].startswith('[1] "word')
-    assert lines[5].endswith("…")
-    assert max(map(len, lines)) < 700

@@ -15,29 +15,6 @@ from gsw_graph.model.results import Documents, Finding, Forgotten, Status, Store
 fake = cli_runner.fake
 
 
-def test_status_shows_what_is_held(fake, monkeypatch, tmp_path):
-    monkeypatch.chdir(tmp_path)
-    fake.state = Status(
-        "/m", "neo4j", "5.26", {"Document": 3, "Role": 0}, {"PART_OF": 12345}, ["/far/1.md"], 1, "mini", 384
-    )
-    shown = run("status").stdout
-    assert shown.startswith(
-        "memory    /m\nengine    neo4j 5.26\nschema    1\nembedder  mini (384 dimensions)\n"
-    )
-    assert "\nRelationships\n  PART_OF  12,345\n" in shown
-    assert "The load of 1 document was cut off; load again to complete. gswgraph list --unfinished\n" in shown
-    assert "created" not in shown
-
-
-def test_status_of_an_empty_memory_says_how_to_begin(fake):
-    fake.state = Status("/m", "fake", "1", {}, {}, [])
-    fake.stored = []
-    result = run("status")
-    assert result.exit_code == 0
-    assert "gswgraph load PATH" in result.stdout
-    assert json.loads(run("status", "--json").stdout)["schema"] is None
-
-
 @pytest.mark.parametrize("command", [("status",), ("list",), ("ask", "unknown")])
 def test_an_empty_memory_names_the_others_of_its_database(fake, command):
     fake.state = Status("/m", "fake", "1", {}, {}, [])
@@ -65,21 +42,6 @@ def test_memories_are_listed_by_name(fake):
         "letters: 2 documents, 3 passages, mini, since 2026-01-03",
     ]
     assert json.loads(run("memories", "--json").stdout)["memories"][1]["name"] == "letters"
-
-
-def test_doctor_shows_the_line_that_mends(fake):
-    assert run("doctor").exit_code == 0
-    fake.findings = [
-        Finding("engine", True, "up"),
-        Finding("embedder", False, "[red]missing", "pip install 'gswgraph[offline]'"),
-    ]
-    result = run("doctor")
-    assert result.exit_code == 1
-    assert result.stdout.splitlines() == [
-        "ok     engine    up",
-        "WRONG  embedder  [red]missing",
-        "       mend: pip install 'gswgraph[offline]'",
-    ]
 
 
 def test_doctor_in_json(fake):
@@ -124,15 +86,6 @@ def test_exit_code_of_forget(fake, forgotten, unknown, code, options):
 def test_forget_wants_sources_or_all(fake, args):
     assert run("forget", *args).exit_code == 2
     assert fake.calls == []
-
-
-def test_forget_says_that_a_folder_ends_with_a_slash(fake):
-    fake.forgotten = Forgotten([], ["notes/tools", "x"], folders={"notes/tools": 12})
-    lines = run("forget", "notes/tools", "x").stderr.splitlines()
-    assert lines == [
-        "Unknown: notes/tools, a folder of 12 documents; a folder ends with a slash: notes/tools/",
-        "Unknown: x",
-    ]
 
 
 @pytest.mark.parametrize("args", [[""], [" "], ["a.md", ""], ["", "--yes"]])

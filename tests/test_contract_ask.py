@@ -23,29 +23,6 @@ def test_linked_walks_over_the_part_around_the_question(corpus, question):
     assert corpus.ask(question["question"], strategy="linked", k=5).round_trips <= 3
 
 
-def test_the_trace_of_linked(corpus):
-    answer = corpus.ask(
-        "In what disaster did the architect of the Vellmouth Observatory die?", strategy="linked", trace=True
-    )
-    trace = answer.trace
-    assert trace is not None
-    assert [mention["concept"] for mention in trace.linked] == ["vellmouth observatory"]
-    assert trace.seeds[0]["concept"] == "vellmouth observatory"
-    assert set(trace.paths) == {p.id for p in answer.passages}
-    for passage in answer.passages:
-        steps = trace.paths[passage.id]
-        assert steps[-1].kind == "passage"
-        assert steps[-1].id == passage.id
-        assert steps[-1].label == passage.title
-        for step in steps:
-            label = "Concept" if step.kind == "name" else "Passage"
-            (row,) = corpus.cypher(
-                f"MATCH (n:{label} {{id: $id}}) RETURN coalesce(n.title, n.name) AS label", id=step.id
-            ).rows
-            assert row["label"] == step.label
-    assert corpus.ask("Who is Ana?", strategy="linked").trace is None
-
-
 def test_dense_is_the_cosine(corpus):
     embedder = corpus.embedder
     texts = {d.passage_id(p.position): p.full_text for d in DOCUMENTS for p in d.passages}

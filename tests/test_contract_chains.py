@@ -27,24 +27,6 @@ PLANS = {
     ],
 }
 LIMITS = {name: getattr(ChainRecipe(), name) for name in ("pairs", "entities", "common")}
-# Questions without a word for the full-text index, or with none that its analysis keeps.
-EMPTY = [
-    "?",
-    "?! ... --",
-    "(((",
-    "AND OR NOT",
-    "the of and",
-    "who is it?",
-    "&& || !",
-    "***",
-    "\u202e \u202c",
-    "\u0301",
-    "🙂",
-    "#",
-    "~^2",
-    "\\",
-    '"',
-]
 
 
 def found(answer):
@@ -142,29 +124,6 @@ def test_every_way_brings_its_pairs(sample):
     assert {way for _, ways in alone for way in ways} == {"words"}
 
 
-def test_the_searches_of_the_ablation(sample):
-    def hops(settings):
-        trace = sample.ask(
-            "Who built the Stone Pier?",
-            strategy=f"ricr[{settings}]",
-            plan=False,
-            trace=True,
-            llm=False,
-            keep=False,
-        ).trace
-        assert trace is not None
-        return len(trace.hops), {
-            way for hop in trace.hops for candidate in hop.candidates for way in candidate.via
-        }
-
-    steps, ways = hops("pairs=30")
-    assert steps > 1
-    assert ways == {"vector", "words", "name"}
-    assert hops("unplanned=one") == (1, {"vector", "words", "name"})
-    assert hops("unplanned=one, pairs=0") == (1, {"words", "name"})
-    assert hops("unplanned=one, entities=0") == (1, {"vector"})
-
-
 def test_a_hop_takes_names_and_not_mentions_of_names(fresh_settings, fake_embedder, tmp_path):
     """It took five entities before it dropped the frequent ones, and before equal names were one."""
     people = [("Salt", n) for n in range(6)] + [("Ana Ruiz", 6)]
@@ -192,23 +151,6 @@ def test_a_hop_takes_names_and_not_mentions_of_names(fresh_settings, fake_embedd
         assert answers(entities=1, common=3) == {"Ana Ruiz"}, "a frequent name takes no place"
 
 
-def test_what_stands_everywhere_brings_no_pairs(sample):
-    """By name or by words: the hero of a long document would bring all of it."""
-    (vector,) = sample.embedder.encode_query(["Who built the Stone Pier?"])
-
-    def ways(common):
-        limits = {**LIMITS, "common": common}
-        found = hop(
-            Reader(sample._connection),
-            [{"embedding": vector.tolist(), "words": "husband", "keys": ["valle alto"]}],
-            **limits,
-        )
-        return {way for _, ways in found.candidates[0] for way in ways}
-
-    assert ways(LIMITS["common"]) == {"vector", "words", "name"}
-    assert ways(0) == {"vector"}
-
-
 def test_a_memory_without_pairs_abstains(memory, tmp_path):
     for plan in (None, samples.PLAN):
         empty = memory.ask(samples.QUESTION, strategy="ricr", plan=plan)
@@ -232,22 +174,6 @@ def test_a_memory_without_pairs_abstains(memory, tmp_path):
         )
     memory.load(samples.jsonl(tmp_path / "open.jsonl", [{**samples.RECORDS[1], "verb_phrases": []}]))
     assert memory.ask(samples.QUESTION, strategy="ricr", plan=samples.PLAN).abstained
-
-
-@pytest.mark.parametrize("question", EMPTY, ids=ascii)
-def test_a_question_without_words(sample, question):
-    """The full-text index is asked for nothing, or for stop words alone; the vectors still answer."""
-    for plan in (
-        None,
-        [question],
-        ["Who built the Stone Pier?", f"{question} #1"],
-        [f"{question} Ana Ruiz?", "Who is #1?"],
-    ):
-        answer = sample.ask(question, strategy="ricr", plan=plan, trace=True)
-        assert answer.trace is not None
-        assert answer.trace.hops[0].candidates
-    for one, strategy in ((sample, "linked"), (sample, "dense"), (sample, "bm25")):
-        one.ask(question, strategy=strategy)
 
 
 @pytest.fixture

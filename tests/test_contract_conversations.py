@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from datetime import date, datetime, timezone
 
 import pytest
@@ -12,59 +11,8 @@ from gsw_graph.loaders import read
 from gsw_graph.model.documents import Document, Skipped
 
 
-def sessions(path, value):
-    path.write_text(json.dumps(value), encoding="utf-8")
-    items = list(read([str(path)]))
-    assert all(isinstance(item, Document) for item in items), items
-    return items  # type: ignore[return-value]
-
-
 def turns(document):
     return [(passage.text, passage.speaker, passage.at) for passage in document.passages]
-
-
-def test_exports_of_chats_are_sessions_of_turns(tmp_path):
-    chat = {
-        "id": "c1",
-        "messages": [
-            {"role": "user", "content": [{"type": "text", "text": "Hi."}], "ts": 1683540000},
-            {"role": "assistant", "content": "Hello."},
-            {"role": "tool"},
-        ],
-    }
-    (plain,) = sessions(tmp_path / "chat.json", chat)
-    assert turns(plain) == [
-        ("user (2023-05-08): Hi.", "user", "2023-05-08T10:00"),
-        ("assistant: Hello.", "assistant", ""),
-    ]
-    assert plain.title == "c1"
-    assert plain.about == "2023-05-08T10:00"
-    (named,) = sessions(tmp_path / "our_team.json", {"messages": chat["messages"]})
-    assert named.title == "our team"
-    locomo = {
-        "sample_id": "s",
-        "conversation": {
-            "speaker_a": "Ana",
-            "session_1_date_time": "1:56 pm on 8 May, 2023",
-            "session_1": [{"speaker": "Ana", "text": "I moved."}],
-            "session_2": [{"speaker": "Bo", "text": "Good."}],
-        },
-    }
-    first, second = sessions(tmp_path / "locomo.json", [locomo])
-    assert first.about == "2023-05-08"
-    assert turns(first) == [("Ana (2023-05-08): I moved.", "Ana", "2023-05-08")]
-    assert first.source.endswith("#1#s#session_1") is True
-    assert turns(second)[0][0] == "Bo: Good."
-    long = {
-        "question_id": "q",
-        "haystack_sessions": [[{"role": "user", "content": "Tea."}]],
-        "haystack_dates": ["2023/05/20 (Sat) 02:21"],
-        "haystack_session_ids": ["a1"],
-    }
-    (one,) = sessions(tmp_path / "long.json", [long])
-    assert one.title == "a1"
-    assert one.about == "2023-05-20"
-    assert one.meta["speakers"] == "user"
 
 
 @pytest.mark.parametrize(

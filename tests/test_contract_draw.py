@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from gsw_graph.errors import InputError
-from gsw_graph.explore.picture.picture import NODES
 
 
 def test_a_name_stands_once_with_the_passages_behind_every_edge(corpus):
@@ -23,18 +22,6 @@ def test_a_name_stands_once_with_the_passages_behind_every_edge(corpus):
     assert picture.notes == []
 
 
-def test_what_joins_nothing_stands_at_each_place(corpus):
-    query = (
-        "MATCH (e:Entity)-[:IN]->(p:Passage) WHERE e.name = $name RETURN e, [(e)-[r:IN]->(p) | r] AS rs, p"
-    )
-    dates = corpus.cypher(
-        "MATCH (e:Entity)-[:REFERS_TO]->(c:Concept) WHERE e.from IS NOT NULL AND c.passages > 1 RETURN e.name AS name ORDER BY name LIMIT 1"
-    ).rows
-    picture = corpus.draw(query, name=dates[0]["name"])
-    labels = [node.label for node in picture.nodes.values()]
-    assert labels.count("Entity") == labels.count("Passage") == len(picture.edges) > 1
-
-
 @pytest.mark.parametrize(
     "query", ["RETURN 1", "MATCH (n:Nothing) RETURN n", "MATCH (p:Passage) RETURN p.title"]
 )
@@ -48,12 +35,6 @@ def test_a_picture_only_reads(corpus):
         corpus.draw("CREATE (n:Thing) RETURN n")
     with pytest.raises(InputError, match="the query failed"):
         corpus.draw("MATCH (n RETURN n")
-
-
-def test_a_whole_memory_is_more_than_a_picture_holds(corpus):
-    picture = corpus.draw("MATCH way = ()-[]->() RETURN way")
-    assert NODES / 2 < len(picture.nodes) <= NODES  # entities of a name are one
-    assert "the first are drawn, as a picture holds 300" in picture.notes[0]
 
 
 def test_an_answer_is_drawn_with_passages_that_it_does_not_bring(corpus):

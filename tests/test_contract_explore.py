@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import explore_world
 import pytest
 from explore_cases import CASES
@@ -77,57 +75,3 @@ def test_loose_nodes_and_unfinished_loads_are_listed(world):
         world.cypher(
             "MATCH (d:Document {source: 'guide'}) SET d.status = 'ready', d.unread = null", write=True
         )
-
-
-EXAMPLES = Path(__file__).parents[1] / "examples"
-WORKSPACES = Path(__file__).parents[2] / "shared/data/gsw/workspaces.jsonl"
-FILLED = """bridges chains concept concept_timeline coverage defects documents evidence_unused facts loads longest_texts most_mentioned near_duplicates pairs_about passage
-role roles sole_facts timeline together two_hops verb_phrases ways""".split()  # the others show faults, and questions that were asked
-OF_PAIRS = (
-    "chains",
-    "two_hops",
-    "pairs_about",
-    "facts",
-    "sole_facts",
-    "near_duplicates",
-)  # the most mentioned name of the example texts stands in no workspace
-
-
-@pytest.mark.parametrize(
-    "files",
-    [
-        [EXAMPLES / "corpus", EXAMPLES / "workspaces.jsonl"],
-        pytest.param([WORKSPACES], marks=pytest.mark.slow),
-    ],
-    ids=["examples", "workspaces"],
-)
-def test_each_analysis_shows_something_that_can_be_read(memory, files):
-    if not all(file.exists() for file in files):
-        pytest.skip("no ../shared here, where the workspaces of MuSiQue's passages stand")
-    assert memory.load(*map(str, files)).failures == []
-    for name in analyses():
-        found = memory.explore(name, limit=40)
-        assert len(found.rows) <= 40, name
-        assert found.rows or name not in FILLED or (files[0] != WORKSPACES and name in OF_PAIRS), name
-        cells = [
-            cell
-            for row in found.rows
-            for value in row.values()
-            for cell in (value if isinstance(value, list) else [value])
-        ]
-        assert all(cell is None or isinstance(cell, str | int | float) for cell in cells), name
-        assert max((len(str(cell)) for cell in cells), default=0) < 500, name
-        assert (
-            max(
-                (len(value) for row in found.rows for value in row.values() if isinstance(value, list)),
-                default=0,
-            )
-            <= 20
-        ), name
-    if files[0] != WORKSPACES:
-        assert [
-            row["from"] for row in memory.explore("chains", concept="Marrow Bridge", other="Lissel").rows
-        ] == ["Marrow Bridge", "Ilse Tarn", "Fennick"]
-    top = memory.explore("most_mentioned", limit=500).rows
-    assert [row["passages"] for row in top] == sorted((row["passages"] for row in top), reverse=True)
-    assert not {row["name"] for row in top} & {"1911", "three", "twenty-eight years", "2000"}

@@ -8,7 +8,7 @@ from contract import HOSTILE
 from dump import version
 
 from gsw_graph.ask.retrieve.names.linking import lucene_words, mentions
-from gsw_graph.store.facts import Facts, near, of_name
+from gsw_graph.store.facts import near, of_name
 from gsw_graph.store.reader import Reader
 from gsw_graph.text.names import normalise
 
@@ -80,47 +80,6 @@ def test_facts_come_by_vector_words_and_name(sample):
     ).facts
     assert len(common) < len(by_name), "a name that stands in more passages than that brings none"
     assert len(asked(sample, "Who built the Stone Pier?").facts) <= LIMITS["most"]
-
-
-def test_units_and_the_full_text_of_propositions(sample, embedded_sample):
-    text = "Who built the Stone Pier?"
-    limits = {**LIMITS, "worded": 0, "common": 0}
-
-    def found(memory, **more):
-        return near(
-            Reader(memory._connection), vector(memory, text), lucene_words(text), [], **limits, **more
-        ).facts
-
-    propositions = found(sample, units="propositions", lexical=5)
-    assert not any(fact.answers for fact in propositions)
-    assert max(propositions, key=lambda fact: fact.lexical).line == "Ana Ruiz built the Stone Pier."
-    assert said(Facts(propositions, [])) == said(
-        Facts(found(embedded_sample, units="propositions", lexical=5), [])
-    )
-    assert all(fact.answers for fact in found(sample, units="pairs", lexical=5))
-
-
-def test_the_facts_of_a_name(sample, embedded_sample):
-    reader = Reader(sample._connection)
-    text = "Whom did Ana Ruiz marry?"
-    found = of_name(reader, "ana ruiz", vector(sample, text), scan=100, most=20)
-    assert reader.round_trips == 1
-    assert said(found) == said(
-        of_name(
-            Reader(embedded_sample._connection), "ana ruiz", vector(embedded_sample, text), scan=100, most=20
-        )
-    )
-    assert found.facts[0].line == "Whom did Ana Ruiz marry? Bruno Keller"
-    lines = {fact.line for fact in found.facts}
-    assert {
-        "Who built the Stone Pier? Ana Ruiz",
-        "Where was Ana Ruiz born? Valle Alto",
-        "Ana Ruiz built the Stone Pier.",
-    } <= lines
-    assert all("Ana Ruiz" in line for line in lines)
-    assert {passage.source for passage in found.passages} == {"pier", "ana"}
-    assert len(of_name(reader, "ana ruiz", vector(sample, text), scan=100, most=2).facts) == 2
-    assert said(of_name(reader, "nobody", vector(sample, text), scan=100, most=2)) == [[], []]
 
 
 @pytest.mark.parametrize("text", HOSTILE)

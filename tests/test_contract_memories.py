@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import random
-import re
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -41,16 +39,6 @@ def memories(fresh_settings, monkeypatch):
             Memory(first._connection.to_memory(name), address(fresh_settings, name)) for name in NAMES[1:]
         ]
         yield [first, *others]
-
-
-def dumped(memory, file):
-    """The lines of a dump, but what differs between any two loads."""
-    memory.dump(file)
-    lines = (json.loads(line) for line in file.read_text().splitlines())
-    return sorted(
-        re.sub(r'"(loaded_at|created|at|run|vectors|version|runs)": ("[^"]*"|\\d+)', "", json.dumps(line))
-        for line in lines
-    )
 
 
 def foreign(memory):
@@ -104,29 +92,6 @@ def test_no_memory_sees_what_another_holds(memories, tmp_path, steps):
             finding for finding in memory.doctor() if not finding.ok and finding.check != "other nodes"
         ] == []
     assert foreign(memories[0]) == before
-
-
-def test_a_named_memory_holds_what_the_default_one_does(memories, tmp_path):
-    files = samples.write(tmp_path)
-    for memory in memories[:2]:
-        assert memory.load(*files).failures == []
-        memory.merge()
-    default, letters = memories[:2]
-    assert letters.status().nodes == {**default.status().nodes, "Question": 0}
-    assert letters.status().relationships == default.status().relationships
-    assert dumped(letters, tmp_path / "letters.jsonl") == dumped(default, tmp_path / "default.jsonl")
-    for strategy in ("linked", "ricr", "pruned"):
-        plan = samples.PLAN if strategy == "ricr" else None
-        found = [
-            memory.ask(samples.QUESTION, strategy=strategy, plan=plan, keep=False) for memory in memories[:2]
-        ]
-        assert [[p.id for p in answer.passages] for answer in found] == [
-            [p.id for p in found[0].passages]
-        ] * 2
-    assert letters.explore("most_mentioned").rows == default.explore("most_mentioned").rows
-    # Neo4j orders paths by its own node numbers, which differ between two memories.
-    query = "MATCH way = (pair:QAPair)-[:ANSWERED_BY]->(entity:Entity) RETURN way ORDER BY pair.id, entity.id LIMIT 3"
-    assert letters.cypher(query).rows == default.cypher(query).rows
 
 
 def test_memories_are_listed_and_one_is_removed(memories, tmp_path):

@@ -11,7 +11,7 @@ from dump import dump
 
 from gsw_graph.errors import InputError
 from gsw_graph.loaders import read
-from gsw_graph.model.documents import Document, Passage, Skipped, metadata
+from gsw_graph.model.documents import Document, Skipped, metadata
 from gsw_graph.model.results import DocumentCounts
 
 LAMP = "Ana Ruiz lit the lamp of the Old Light in 1863."
@@ -54,20 +54,6 @@ def test_values_keep_their_type_and_keys_are_plain():
         "nan": "nan",
         "bad": "ab",
     }
-
-
-def test_no_value_is_too_deep(tmp_path):
-    text = (
-        '{"text": "Ana came.", "a": '
-        + '{"b": ' * 300
-        + "1"
-        + "}" * 300
-        + ', "l": '
-        + "[" * 300
-        + "]" * 300
-        + ', "ok": 1}'
-    )
-    assert document(tmp_path / "a.jsonl", text).meta == {"ok": 1}
 
 
 def test_every_format_says_what_is_known_about_its_documents(tmp_path):
@@ -288,15 +274,3 @@ def test_a_passage_is_found_by_the_headings_above_it(memory, tmp_path):
     assert all(
         passage.text.count("Sabbatical") <= 1 for passage in answer.passages
     )  # what is shown has no heading more
-
-
-def test_what_is_embedded_has_each_heading_once():
-    def embedded(text, section="", title="T"):
-        return Passage(text, title, 0, section).full_text
-
-    assert embedded("Text.") == "T\nText."
-    assert embedded("T\nText.") == embedded("T\nText.", title="") == "T\nText."
-    assert embedded("Text.", "T > A > B") == "T > A > B\nText."
-    assert embedded("B\n\nText.", "T > A > B") == "T > A\nB\n\nText."
-    assert embedded("Text.", "A > B", title="") == "A > B\nText."
-    assert embedded("Text.", "T > 00:01:02") == "T\nText."

@@ -180,31 +180,6 @@ def test_no_answer_asks_for_a_plan_alone_and_no_llm_for_nothing(asked, server, c
         assert server.count() - before == 1
 
 
-def test_without_pairs_the_model_selects_what_it_reads(asked, model, corpus):
-    """Without pairs a plan has nothing to search; what a model can do before it reads is to choose."""
-    with Memory.open(settings=asked) as memory:
-        memory.load(corpus, extractor="rules")
-        usual = [passage.id for passage in memory.ask(QUESTION, llm=False).passages]
-        model.needed = [3]
-        answer = memory.ask(QUESTION)
-        assert [passage.id for passage in answer.passages] == [usual[2], *usual[:2]]
-        assert answer.answer == "Valle Alto"
-        assert answer.plan is None
-        assert answer.strategy == "linked"
-
-
-def test_the_model_says_that_the_memory_does_not_hold_it(asked, model, corpus):
-    model.answer = lambda lines: "Not in the evidence: where the builder was born"
-    with Memory.open(settings=asked) as memory:
-        memory.load(corpus)
-        answer = memory.ask(QUESTION)
-        assert answer.answer is None
-        assert answer.abstained is True
-        assert answer.missing == "where the builder was born"
-        assert answer.citations == []
-        assert answer.passages
-
-
 @pytest.mark.parametrize("fault", ["refusal", "wrong_schema", "length"])
 def test_a_model_that_fails_leaves_what_was_found(asked, server, corpus, fault):
     with Memory.open(settings=asked) as memory:

@@ -61,30 +61,6 @@ def test_the_commonest_spelling_is_shown_after_every_change(fresh_settings, fake
         assert differences(dump(memory), before) == []
 
 
-def test_words_that_begin_sentences_are_not_among_the_names(fresh_settings, fake_embedder, files):
-    def mentioned():
-        return {row["name"] for row in memory.explore("most_mentioned").rows}
-
-    with Memory.open(settings=fresh_settings) as memory:
-        files["one"].write_text("We keep it on GitHub. Adding salt is fun. Lisbon burned.")
-        memory.load(str(files["one"]), str(files["three"]))
-        assert mentioned() == {"GitHub", "Adding", "Lisbon"}, "no passage has it in small letters"
-        assert [name.id for name in memory.names()] == ["github", "lisbon", "adding", "salt"], (
-            "behind the others"
-        )
-        names = {entity.name for entity in memory.show(str(files["one"])).passages[0].entities}
-        assert names == {"GitHub", "Adding", "Lisbon"}
-        memory.load(str(files["four"]))
-        assert mentioned() == {"GitHub", "Lisbon", "Oslo"}
-        shown = memory.show(str(files["one"])).passages[0]
-        assert {entity.name for entity in shown.entities} == {"GitHub", "Lisbon"}
-        assert shown.names == ["github", "lisbon"]
-        memory.load(str(files["two"]))
-        assert mentioned() == {"GitHub", "Lisbon", "Lisbon Lane", "Oslo"}
-        memory.forget(str(files["four"]))
-        assert "Adding" in mentioned()
-
-
 def test_show_finds_the_document_whose_source_ends_so(fresh_settings, fake_embedder, tmp_path):
     for place in ("guide/testing.md", "guide/index.md", "api/index.md", "api/retesting.md"):
         file = tmp_path / place

@@ -7,7 +7,7 @@ import json
 import pytest
 import samples
 from contract import rows
-from dump import differences, dump, version
+from dump import differences, dump
 
 from gsw_graph.extract import Rules
 from gsw_graph.load import loading
@@ -51,36 +51,6 @@ def test_other_findings_in_the_same_text_replace_the_old_wholly(sample, tmp_path
     sample.forget(everything=True)
     sample.load(path, str(tmp_path / "openie.json"))
     assert differences(dump(sample), after) == []
-
-
-def test_plain_text_does_not_put_out_a_workspace(sample, tmp_path):
-    before = dump(sample)
-    stamp = version(sample)
-    path = samples.jsonl(tmp_path / "plain.jsonl", samples.plain(samples.RECORDS))
-    assert states(sample.load(path)) == (0, 0, 3)
-    assert version(sample) == stamp
-    assert differences(dump(sample), before) == []
-    assert states(sample.load(path, replace=True)) == (0, 3, 0)
-    after = dump(sample)
-    assert sample.status().nodes["QAPair"] == 0
-    assert sample.status().nodes["VerbPhrase"] == 0
-    sample.forget(everything=True)
-    sample.load(path, str(tmp_path / "openie.json"))
-    assert differences(dump(sample), after) == []
-
-
-def test_a_changed_text_does(sample, tmp_path):
-    changed = samples.plain(samples.RECORDS)
-    changed[0]["text"] += " So it is."
-    (tmp_path / "workspaces.jsonl").unlink()  # else the text of another file would be lost
-    assert states(sample.load(samples.jsonl(tmp_path / "plain.jsonl", changed))) == (0, 1, 2)
-    assert (
-        rows(
-            sample,
-            "MATCH (:Document {source: 'pier'})<-[:PART_OF]-(p:Passage)<-[:IN]-(q:QAPair) RETURN q.id AS id",
-        )
-        == []
-    )
 
 
 def test_workspaces_of_a_corpus_that_was_loaded_as_text_keep_its_passages(sample, tmp_path):

@@ -83,37 +83,6 @@ def test_what_is_forgotten_takes_its_runs_along(sample, tmp_path):
     assert differences(dump(sample), before) == []
 
 
-def test_other_findings_of_the_same_text_have_other_runs(sample, tmp_path):
-    sample.build_runs()
-    changed = [
-        {
-            **samples.RECORDS[1],
-            "verb_phrases": [
-                {
-                    "phrase": "wed",
-                    "questions": [{"text": "Whom did Ana Ruiz marry?", "answers": ["Bruno Keller"]}],
-                }
-            ],
-        }
-    ]
-    sample.load(samples.jsonl(tmp_path / "changed.jsonl", changed))
-    assert missing(sample) == 1
-    sample.build_runs()
-    assert {edge[1] for edge in rows(sample, HELD) if edge[3] == "Ana Ruiz"} == {"wed"}
-    assert well(sample)
-
-
-def test_a_passage_that_joins_no_names_is_looked_at_once(memory, tmp_path):
-    record = {"id": "x", "title": "X", "text": "It rained.", "entities": [], "propositions": ["It rained."]}
-    memory.load(samples.jsonl(tmp_path / "x.jsonl", [record]))
-    assert memory.build_runs().passages == 1
-    assert rows(memory, "MATCH (r:Run) RETURN r.edges AS edges") == [(0,)]
-    assert well(memory)
-    answer = memory.ask("Where did it rain?", strategy="pruned", keep=False)
-    assert answer.strategy == "linked"
-    assert answer.why == "the memory holds nothing that runs are made of"
-
-
 def test_a_build_that_is_broken_off_goes_on(sample, monkeypatch):
     sample.build_runs()
     expected = dump(sample)
@@ -182,12 +151,6 @@ def test_a_server_that_only_reads_says_how_runs_are_built(sample):
             assert server.client.post(f"/api/{route}", json=asked).json()["strategy"] == "pruned"
 
 
-def test_it_says_why_it_ran_as_another(sample):
-    bare = sample.ask("Who is it?", strategy="pruned", keep=False)
-    assert bare.strategy == "dense"
-    assert bare.why == "the question has no symbols: it names and relates nothing"
-
-
 @pytest.fixture
 def shown(sample, tmp_path):
     """Ask `pruned` with a language model; the facts it is shown, by channel, and its answer."""
@@ -244,37 +207,6 @@ def test_a_language_model_reads_the_runs_that_were_selected(shown):
     assert list(passages) == ["passages"]
     assert none.tokens["evidence"] != answer.tokens["evidence"]
     assert none.passages
-
-
-def test_earlier_questions_and_answers_are_channels(sample, shown):
-    first = sample.ask(
-        "Who built the Stone Pier?", strategy="ricr", plan=["Who built the Stone Pier?"], llm=False
-    )
-    assert first.answer == "Ana Ruiz"
-    _, usual = shown(facts="none", passages=0)
-    assert list(usual) == ["answers"]
-    _, questions = shown(facts="none", answers="none", questions="unique", passages=0)
-    assert questions == {"questions": {"1": {"Who built the Stone Pier?": ["Ana Ruiz"]}}}
-    sample.reject(first.id or "")
-    _, both = shown(answers="all", questions="all", passages=1)
-    assert list(both) == ["facts", "passages"]
-
-
-def test_what_an_answer_cited_is_a_channel_unless_it_was_rejected(sample):
-    first = sample.ask(samples.QUESTION, strategy="ricr", plan=samples.PLAN)
-    assert first.citations
-    assert first.id is not None
-
-    def of(channel, **options):
-        usual = STRATEGIES["pruned"]
-        answer = sample.ask(samples.QUESTION, strategy=usual, trace=True, keep=False, **options)
-        assert answer.trace is not None
-        return {edge.passage for run in answer.trace.runs if run.channel == channel for edge in run.edges}
-
-    assert of("answers") == {citation.passage for citation in first.citations}
-    assert of("answers", question_cache=False) == set()
-    sample.reject(first.id)
-    assert of("answers") == set()
 
 
 def test_after_a_merge_no_edge_stands_twice_and_none_leads_to_itself(sample, tmp_path):

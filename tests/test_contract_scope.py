@@ -13,7 +13,6 @@ from gsw_graph.errors import InputError
 from gsw_graph.memory import Memory
 from gsw_graph.models.embed.embedder import Embedder
 from gsw_graph.store import facts
-from gsw_graph.store.facts import HopQuestion, hop
 
 STRATEGIES = ("auto", "linked", "ricr", "fusion", "pathwise", "dense", "bm25")
 QUESTIONS = (
@@ -152,48 +151,6 @@ def test_an_empty_scope_names_the_condition_that_no_document_fits(both, scope, r
     assert raised.value.hint == f"{near}gswgraph list --long shows sources and metadata"
 
 
-def test_an_empty_scope_names_what_is_near(both):
-    memory, inside, _ = both
-    keys = ", ".join(f"d.meta_key{number} = {number}" for number in range(20))
-    memory.cypher(
-        f"MATCH (d:Document) WHERE d.title STARTS WITH 'Log' SET d.meta_author = 'Grau', d.meta_reviewer = 'Kunz', d.meta_outdated = true, {keys}",
-        write=True,
-    )
-    memory.cypher(
-        "MATCH (d:Document) WHERE d.title STARTS WITH 'Noise' SET d.meta_author = d.title", write=True
-    )
-
-    def hint(**scope):
-        with pytest.raises(InputError, match="no document is in this scope") as raised:
-            memory.ask(QUESTIONS[0], **scope)
-        return str(raised.value.hint).removesuffix("; gswgraph list --long shows sources and metadata")
-
-    assert hint(where="autor = Grau") == "Keys of metadata: author"
-    assert hint(where="review = Kunz") == "Keys of metadata: reviewer"
-    assert hint(where="zzz = 1") == "No key of metadata is like zzz"
-    assert hint(where="author = grau") == "Values of author: Grau"
-    assert hint(where="author = xyz") == "author has 41 other values"
-    assert hint(where="outdated = False") == "Values of outdated: True"
-    assert hint(inside="elsewhere/3.md") == f"Near it: {inside.as_posix()}/3.md"
-
-
-@pytest.mark.parametrize("stored", ["true", "'True'", "'true'", "['x', 'True']"])
-def test_a_truth_value_fits_as_it_is_written_in_the_file(both, stored):
-    memory = both[0]
-    memory.cypher(
-        f"MATCH (d:Document) WHERE d.title STARTS WITH 'Log' SET d.meta_outdated = {stored}", write=True
-    )
-    for written in ("True", "true", "TRUE"):
-        passages = memory.ask(
-            QUESTIONS[0], where=f"outdated = {written}", strategy="linked", k=100, keep=False
-        ).passages
-        assert {passage.title.split()[0] for passage in passages} == {"Log"}
-        others = memory.ask(
-            QUESTIONS[0], where=f"outdated != {written}", strategy="linked", k=100, keep=False
-        ).passages
-        assert "Log" not in {passage.title.split()[0] for passage in others}
-
-
 def test_a_truth_value_of_front_matter_or_the_command_line_is_one(fresh_settings, fake_embedder, tmp_path):
     for name, line in (
         ("a", "outdated: True"),
@@ -233,30 +190,6 @@ def test_a_single_text_is_a_scope(both):
         passages = memory.ask(QUESTIONS[0], strategy="linked", k=100, keep=False, **scope).passages
         assert passages
         assert not any(passage.title.startswith("Noise") for passage in passages), scope
-
-
-def test_a_name_that_is_common_outside_alone_brings_its_pairs(both):
-    memory = both[0]
-    question = HopQuestion(
-        embedding=[1.0] + [0.0] * (memory.embedder.dimension - 1), words="", keys=["stone pier"], passages=[]
-    )
-    inside = [record["id"] for record in samples.RECORDS]
-
-    def named(*scope):
-        reader = memory._reader
-        if scope:
-            reader.set_scope({}, inside=scope, outside=[], since="", until="", where=[])
-        return {
-            pair.id
-            for pair, ways in hop(reader, [question], pairs=1, entities=1, common=30).candidates[0]
-            if "name" in ways
-        }
-
-    assert not named()  # in too many passages of the memory
-    pairs = named(*inside)
-    memory.forget(*{document.source for document in memory.documents().documents}.difference(inside))
-    assert pairs
-    assert pairs == named()
 
 
 def test_an_earlier_answer_is_not_given_within_a_scope(both):
@@ -314,8 +247,3 @@ def test_facts_outside_are_neither_found_nor_counted(fresh_settings, monkeypatch
         memory.forget(*{document.source for document in memory.documents().documents}.difference(inside))
         assert all(scoped)
         assert scoped == results()
-
-
-def test_a_word_is_no_date(both):
-    with pytest.raises(InputError, match="'May' is no date"):
-        both[0].ask(QUESTIONS[0], since="May")

@@ -8,7 +8,6 @@ import samples
 from contract import rows
 from dump import differences, dump
 
-from gsw_graph.model.documents import content_id
 from gsw_graph.text.names import normalise
 from gsw_graph.text.words import pack_vector, unpack_vectors
 
@@ -49,64 +48,6 @@ def test_pairs_stand_with_their_phrases_and_passages(sample):
         assert np.asarray(embedding) == pytest.approx(one, abs=1e-6)
         assert bytes.fromhex(str(vector)) == pack_vector(one)
         assert unpack_vectors([pack_vector(one)])[0] == pytest.approx(one, abs=0.5 / 127 + 1e-6)
-
-
-def test_answers_and_names_of_pairs_are_entities_of_their_document(sample):
-    found = rows(
-        sample,
-        "MATCH (q:QAPair)-[a:ANSWERED_BY]->(e:Entity) RETURN q.question AS question, a.position AS position, e.name AS name",
-    )
-    assert set(found) == samples.answered_by()
-    assert {row[1:] for row in found if row[0] == "Who sang at the Stone Pier?"} == {
-        (0, "Beyoncé"),
-        (1, "BEYONCE"),
-    }  # as written, not the first of the key
-    assert ("On which river does Valle Alto lie?", 0, "Ombre") in found  # "the ombre" is the same name
-    found = rows(
-        sample, "MATCH (q:QAPair)-[:ABOUT]->(e:Entity) RETURN q.question AS question, e.name AS name"
-    )
-    assert set(found) == {(question, name) for question, names in samples.ABOUT.items() for name in names}
-    for type_ in ("ANSWERED_BY", "ABOUT"):
-        assert (
-            rows(
-                sample,
-                f"MATCH (p:Passage)<-[:IN]-(q:QAPair)-[:{type_}]->(e:Entity) WHERE NOT EXISTS {{ (e)-[:IN]->(p) }} RETURN q.question AS q",
-            )
-            == []
-        )
-
-
-def test_roles_states_and_days(sample):
-    found = rows(
-        sample,
-        "MATCH (e:Entity)-[p:PLAYS]->(r:Role) RETURN e.id AS id, e.name AS name, r.name AS role, p.states AS states",
-    )
-    expected = {
-        (
-            content_id("entity", content_id("document", record["id"]), e["name"]),
-            e["name"],
-            role["role"],
-            tuple(role["states"]),
-        )
-        for record in samples.RECORDS
-        for e in record["entities"]
-        for role in e["roles"]
-    }
-    assert set(found) == expected
-    found = rows(
-        sample,
-        "MATCH (e:Entity) RETURN e.name AS name, e.description AS description, e.from AS begin, e.to AS end",
-    )
-    assert {(name, begin, end) for name, _, begin, end in found} == {
-        (name, *samples.DAYS.get(name, (None, None)))
-        for record in [*samples.RECORDS, *samples.OPENIE["docs"]]
-        for name in samples.names(record)
-    }
-    assert {row[1] for row in found if row[0] == "Ana Ruiz"} == {
-        "person: builder, engineer",
-        "person: engineer",
-    }
-    assert {row[1] for row in found if row[0] == "Bruno Keller"} == {"person: husband; musician"}
 
 
 def test_concepts_join_documents_and_spellings(sample):

@@ -10,10 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from gsw_graph.ask.retrieve.strategies.auto import TITLED_WEIGHT, fusion_weight, spread_documents
 from gsw_graph.config import Settings
 from gsw_graph.memory import Memory
-from gsw_graph.model.results import RankedPassage
 
 MANUAL = Path(__file__).parents[2] / "shared" / "data" / "manuals" / "httpx-click"
 needs_model = pytest.mark.skipif(
@@ -23,40 +21,6 @@ needs_model = pytest.mark.skipif(
 needs_manual = pytest.mark.skipif(
     not MANUAL.exists(), reason=f"the manual with its questions is not at {MANUAL}"
 )
-
-
-def passage(number, document, *, title="", speaker="", score=0.0):
-    return RankedPassage(
-        str(number), title or document, f"Text {number}", document, document, score, speaker=speaker
-    )
-
-
-def test_vectors_and_words_count_as_far_as_documents_have_several_passages():
-    question = "how do i set a header?"
-    assert fusion_weight(question, [passage(n, f"page {n}") for n in range(10)]) == 0
-    assert fusion_weight(question, [passage(n, f"page {n // 2}") for n in range(10)]) == 1
-    some = [passage(n, f"page {max(n, 1)}") for n in range(8)]
-    assert fusion_weight(question, some) == pytest.approx(2 * 2 / 8)
-    assert fusion_weight(question, []) == 0
-
-
-def test_turns_of_a_conversation_are_no_parts_of_a_page():
-    assert fusion_weight("when did they meet?", [passage(n, "chat", speaker="Ada") for n in range(10)]) == 0
-
-
-def test_names_lead_if_the_question_names_a_title():
-    pages = [passage(n, f"page {n // 2}", title="Request Hooks") for n in range(10)]
-    assert fusion_weight("what do request hooks get?", pages) == TITLED_WEIGHT
-    assert fusion_weight("what does a hook get?", pages) == 1
-
-
-def test_one_document_does_not_take_all_first_places():
-    ranking = [passage(n, document, score=1 - n / 10) for n, document in enumerate("AAABACB")]
-    spread = spread_documents(ranking)
-    assert "".join(entry.document for entry in spread) == "AABCBAA"
-    assert [entry.score for entry in spread] == [entry.score for entry in ranking]
-    assert {entry.id for entry in spread} == {entry.id for entry in ranking}
-    assert spread_documents(ranking[:3]) == ranking[:3], "of one document alone the order stays"
 
 
 def share_of_pages(question, passages):

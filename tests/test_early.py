@@ -8,7 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import engines
-import fakes
 import pytest
 from waiting import until
 
@@ -31,13 +30,6 @@ print("openai" in sys.modules)
 @pytest.fixture
 def settings(tmp_path):
     return engines.own_replies(Settings(memory=str(tmp_path / "memory"), device="cpu"), tmp_path / "cache")
-
-
-def test_a_memory_may_come_with_its_embedder(settings, fake_embedder):
-    for models in ((), ("llm",), ("embedder",)):
-        with Memory.open(settings=settings, models=models) as memory:
-            assert (memory._embedder is not None) == ("embedder" in models)
-            assert memory.embedder.dimension == fakes.DIMENSION
 
 
 def test_an_embedder_that_cannot_be_loaded_is_told_when_it_is_needed(settings, tmp_path):
@@ -70,20 +62,6 @@ def test_no_embedder_is_downloaded_before_it_is_needed(here, monkeypatch):
     EarlyModels(Settings(embedder="nobody/no-such-model"), ["embedder", "llm"]).load()
     assert asked == []
     EarlyModels(Settings(embedder=here), ["embedder", "llm"]).load()
-    assert asked == [here]
-
-
-def test_an_embedder_that_fails_in_any_way_is_none(here, monkeypatch):
-    asked = []
-
-    def load(settings):
-        asked.append(settings.embedder)
-        raise RuntimeError("out of memory")
-
-    monkeypatch.setattr(Embedder, "load", staticmethod(load))
-    early = EarlyModels(Settings(embedder=here), ["embedder", "llm"])
-    early.load()
-    assert early.embedder is None
     assert asked == [here]
 
 

@@ -102,15 +102,6 @@ def test_texts_beyond_the_limit_are_cut(embedder):
     )
 
 
-def test_odd_input(embedder):
-    assert embedder.encode([]).shape == embedder.encode_query([]).shape == (0, 384)
-    assert cosines(embedder.encode(["a \ud800 b"]), embedder.encode(["a ? b"]))[0] > 1 - 1e-6
-    with pytest.raises(InputError, match="list of texts"):
-        embedder.encode("one text")
-    with pytest.raises(InputError, match="list of texts"):
-        embedder.encode([None])  # type: ignore[list-item]
-
-
 def test_models_are_found_offline(tiny, tmp_path):
     assert find_model(DEFAULT) == find_model(f"sentence-transformers/{DEFAULT}")
     assert find_model(str(tiny)) == tiny.resolve()
@@ -329,28 +320,6 @@ def test_devices(monkeypatch):
         monkeypatch.setattr(torch_backend, "_may_have_gpu", lambda may=may: may)
         monkeypatch.setattr(torch.cuda, "is_available", lambda cuda=cuda: cuda)
         assert choose_device("auto") == chosen
-
-
-def test_torch_halves_its_batch_when_the_memory_is_full(tiny, monkeypatch):
-    import torch
-
-    backend = TorchBackend("tiny", tiny, "cpu")
-    real = backend.model.encode_document
-    sizes = []
-    free = 8
-
-    def encode(texts, batch_size, **options):
-        sizes.append(batch_size)
-        if batch_size > free:
-            raise torch.OutOfMemoryError("full")
-        return real(texts, batch_size=batch_size, **options)
-
-    monkeypatch.setattr(backend.model, "encode_document", encode)
-    assert backend.encode(TEXTS, query=False).shape == (len(TEXTS), 32)
-    assert sizes == [32, 16, 8]
-    free = 0
-    with pytest.raises(ModelError, match="GSWGRAPH_DEVICE=cpu"):
-        backend.encode(TEXTS, query=False)
 
 
 def test_half_precision_of_a_gpu(tiny, tmp_path):

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 from gsw_graph.config import Settings
-from gsw_graph.errors import InputError, ModelError, SchemaError
+from gsw_graph.errors import ModelError, SchemaError
 from gsw_graph.memory import Memory
 from gsw_graph.models.chat.cache import stored
 from gsw_graph.models.chat.limits import Budget
@@ -202,18 +202,6 @@ def test_a_server_that_is_busy_is_asked_again_when_it_says(server, settings):
     assert server.asked == [["a"], ["a"]]
 
 
-def test_what_came_before_a_fault_is_not_asked_again(server, settings, monkeypatch):
-    monkeypatch.setattr(module, "RETRIES", 0)
-    server.answer = lambda texts: good(texts) if len(server.asked) < 3 else (500, {}, b"{}")
-    with pytest.raises(ModelError):
-        Embedder.load(replace(settings, concurrency=1)).encode(TEXTS)
-    first, server.asked, server.answer = server.asked, [], good
-    Embedder.load(settings).encode(TEXTS)
-    kept = {text for some in first[:2] for text in some}
-    assert kept
-    assert kept.isdisjoint(text for some in server.asked for text in some)
-
-
 def test_a_budget_holds(server, settings):
     backend = ServerBackend(replace(settings, concurrency=1))
     backend.budget = Budget.parse("100tok")
@@ -223,15 +211,6 @@ def test_a_budget_holds(server, settings):
     backend.budget = Budget.parse("$1")
     with pytest.raises(ModelError, match="price of m is not known"):
         backend.encode(["new"], query=False)
-
-
-def test_a_dry_run_counts_what_the_server_would_be_sent(server, settings, tmp_path):
-    (tmp_path / "a.txt").write_text("Ana Ruiz built the Stone Pier in 1902.")
-    with Memory.open(settings=replace(settings, memory=str(tmp_path / "memory"))) as memory:
-        report = memory.load(tmp_path / "a.txt", extractor="rules", dry_run=True)
-    assert report.note is not None
-    assert "would be sent 1 passage, about" in report.note
-    assert server.asked == []
 
 
 @pytest.mark.parametrize("dimension", [256, 4096])
@@ -259,13 +238,6 @@ def test_load_ask_and_another_dimension(server, fresh_settings, tmp_path, dimens
         pytest.raises(SchemaError, match=f"of {dimension} dimensions, now one of 8"),
     ):
         memory.load(str(tmp_path / "note.txt"))
-
-
-def test_dimensions_that_are_set_are_sent_and_checked(server, settings):
-    with pytest.raises(ModelError, match="256 dimensions, not 64"):
-        Embedder.load(replace(settings, embedder_dimensions=64)).encode(["a"])
-    with pytest.raises(InputError, match="embedder_dimensions"):
-        replace(settings, embedder_dimensions=0)
 
 
 @pytest.fixture(scope="module")
@@ -509,23 +481,6 @@ def test_case_50_odd_replies_of_embeddings_are_errors(server, settings, reply):
     server.answer = lambda texts: (200, {}, reply)
     with pytest.raises(ModelError, match="reply cannot be used"):
         Embedder.load(settings).encode(["a", "b"])
-
-
-@pytest.mark.parametrize("known", ["float", ""])
-def test_an_encoding_that_a_server_does_not_know_is_left_out(server, settings, known):
-    formats = []
-    server.check = lambda body: (
-        formats.append(body.get("encoding_format"))
-        or (
-            None
-            if body.get("encoding_format", "") == known
-            else says(422, "encoding_format: extra inputs are not permitted")
-        )
-    )
-    server.answer = lambda texts: good(texts, plain=True)
-    embedder = Embedder.load(settings)
-    assert embedder.encode(["a"]).shape == embedder.encode(["b"]).shape == (1, 256)
-    assert formats == (["base64", "float", "float"] if known else ["base64", "float", None, None])
 
 
 def test_the_budget_of_a_load_is_not_that_of_questions(server, settings, tmp_path):

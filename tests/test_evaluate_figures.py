@@ -10,7 +10,6 @@ from evaluate_fakes import FakeMemory, questions, record
 from gsw_graph.errors import InputError
 from gsw_graph.evaluate import compare, evaluate, load, write
 from gsw_graph.evaluate.metrics import interval
-from gsw_graph.evaluate.report import figures
 
 FOUR = questions(
     record("a", 1, 2, hops=2),
@@ -158,52 +157,6 @@ def test_two_evaluations_compared(four):
     assert by_metric["recall@2"]["below"] == 1
     assert by_metric["f1"]["mean"] == 0
     assert by_metric["f1"]["n"] == 3
-
-
-def test_the_table_leaves_out_what_nobody_has(four):
-    columns, rows = figures(four)
-    assert columns == [
-        *(
-            "strategy",
-            "n",
-            "recall@1",
-            "recall@2",
-            "recall@5",
-            "recall@10",
-            "all gold@5",
-            "precision@5",
-            "ndcg@5",
-        ),
-        *(
-            "EM",
-            "F1",
-            "answer precision",
-            "answer recall",
-            "ROUGE-L",
-            "answered",
-            "abstained",
-            "tokens",
-            "tokens/right",
-            "dollars",
-        ),
-        *("mean ms", "p50 ms", "p95 ms"),
-    ]
-    assert [cell[0] for cell in rows[0]][:11] == [
-        "ricr",
-        "4",
-        "16.7",
-        "50.0",
-        "66.7",
-        "66.7",
-        "66.7",
-        "20.0",
-        "51.7",
-        "33.3",
-        "50.0",
-    ]
-    assert [cell[0] for cell in rows[1]][9:18] == ["-"] * 9
-    no_model, _ = figures(evaluate(FakeMemory(found), FOUR, ["dense"]))
-    assert not {"EM", "F1", "answered", "abstained", "tokens"} & set(no_model)
 
 
 def test_a_hostile_question_can_be_written(tmp_path):

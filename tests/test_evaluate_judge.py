@@ -7,14 +7,13 @@ from dataclasses import replace
 
 import pytest
 from evaluate_fakes import FakeMemory, questions, record
-from model_server import Fault, ModelServer
+from model_server import ModelServer
 
 from gsw_graph.config import Settings
-from gsw_graph.errors import InputError, StoppedError
+from gsw_graph.errors import InputError
 from gsw_graph.evaluate import evaluate, run
 from gsw_graph.evaluate.report import notes
 from gsw_graph.models.chat import chat as chat_calls
-from gsw_graph.models.chat.cache import stored
 
 ASKED = questions(record("a", 1), record("b", 1), record("c", 1), record("d", 1, answerable=False))
 SAID = {"a": "Ada", "b": "Ada Lovelace and Bob", "c": None, "d": "Bob"}
@@ -73,26 +72,6 @@ def test_by_hand(memory, server):
     assert found.strategies["linked"]["lr1"] is None, "it answers nothing"
     assert server.count() == 4, "two forms of two answers: neither of no answer nor of what nothing answers"
     assert found.failures == []
-
-
-def test_what_the_judge_takes_is_in_no_tokens_of_a_strategy(memory, server, tmp_path):
-    without = evaluate(memory, ASKED, ["ricr"])
-    found = evaluate(memory, ASKED, ["ricr"], judge="strict-one")
-    for name in ("tokens", "economy", "ms", "dollars"):
-        assert found.strategies["ricr"][name] == without.strategies["ricr"][name]
-    (entry,) = stored(memory.settings)
-    assert entry.stage == "judge"
-    assert entry.model == "strict-one"
-    assert entry.calls == 4
-    told = found.settings["judge"]
-    assert told["model"] == "strict-one"
-    assert told["judged"] == 2
-    assert told["unjudged"] == 0
-    assert told["tokens"] == {"in": entry.prompt_tokens, "out": entry.completion_tokens}
-    assert entry.prompt_tokens > 0
-    again = evaluate(memory, ASKED, ["ricr"], judge="strict-one")
-    assert again.settings["judge"] == told, "kept replies count as they did"
-    assert server.count() == 4, "kept replies count as they did"
 
 
 def test_the_judge_sees_the_question_the_gold_answers_and_the_answer_alone(memory, server):
@@ -157,30 +136,6 @@ def test_what_is_no_verdict_is_asked_once_more_and_then_counts_nowhere(memory, s
     ]
     assert all(failure["reason"].startswith("odd judged nothing: ") for failure in found.failures)
     assert "odd gave no verdict on 2 answers: in LR-1 and LR-2 they count nowhere" in notes(found)
-
-
-def test_a_run_that_was_cut_off_goes_on(memory, server, tmp_path):
-    server.faults = (Fault("key", calls=(3,)),)
-    memory.settings = replace(memory.settings, concurrency=1)
-    with pytest.raises(StoppedError):
-        evaluate(memory, ASKED, ["ricr"], judge="j", out=tmp_path / "out")
-    lines = [json.loads(line) for line in (tmp_path / "out" / "answers.jsonl").read_text().splitlines()]
-    assert [line["judged"]["lr1"] for line in lines if "judged" in line] == [1]
-    asked = len(memory.asked)
-    server.faults = ()
-    memory.settings = replace(
-        memory.settings, cache_dir=tmp_path / "another"
-    )  # verdicts come from the folder
-    before = server.count()
-    found = evaluate(memory, ASKED, ["ricr"], judge="j", out=tmp_path / "out")
-    assert server.count() - before == 2, "no question again, and one answer judged"
-    assert len(memory.asked) == asked, "no question again, and one answer judged"
-    assert found.strategies["ricr"]["lr2"] == pytest.approx(0.5)
-    evaluate(memory, ASKED, ["ricr"], judge="another", out=tmp_path / "out")
-    assert server.count() - before == 6, "another judge has verdicts of its own"
-    plain = evaluate(memory, ASKED, ["ricr"], out=tmp_path / "out")
-    assert plain.strategies["ricr"]["lr1"] is None
-    assert ("judge" in plain.settings) is False
 
 
 def test_refusals(memory, server):

@@ -18,7 +18,6 @@ from gsw_graph.evaluate import (
     run,
     write,
 )
-from gsw_graph.evaluate.data import read_plans
 from gsw_graph.evaluate.report import protocol
 
 MODEL = Settings(llm="gpt-4.1-mini")
@@ -116,18 +115,3 @@ def test_a_run_and_results_of_another_version_are_read(tmp_path):
         del question["type"], question["scope"]
     (tmp_path / "results.json").write_text(json.dumps(old))
     assert compare(load(tmp_path), found).questions == 2
-
-
-def test_a_trace_keeps_the_way_and_its_plans_can_be_used_again(tmp_path):
-    asked = questions(record("a", 1, type="Fact", scope="novel"))
-    said = {
-        ("a?", "ricr"): {"answer": "Ada", "answer_source": "llm", "plan": [{"id": 1, "question": "Who?"}]}
-    }
-    memory = Memory(nothing, said, settings=MODEL)
-    write(evaluate(memory, asked, ["ricr"], out=tmp_path, trace=True), tmp_path)
-    assert memory.calls[-1]["trace"] is True
-    trace = json.loads((tmp_path / "trace.jsonl").read_text())
-    assert trace["question"] == "a?"
-    assert trace["plan"] == said["a?", "ricr"]["plan"]
-    assert trace["passages"][0]["text"] == "text 1"
-    assert read_plans(str(tmp_path / "trace.jsonl"), asked).by_key == {"a": said["a?", "ricr"]["plan"]}

@@ -94,20 +94,6 @@ def one(value):
     return found
 
 
-def test_lists_side_by_side_as_hugging_face_has_them():
-    lists = {
-        "supporting_facts": {"title": ["Ada", "Ada", "Bob"], "sent_id": [0, 1, 0]},
-        "context": {
-            "title": ["Ada", "Moss", "Bob"],
-            "sentences": [["Ada built.", " She rested."], ["It is green."], ["Bob built."]],
-        },
-    }
-    assert one({**HOTPOT, **lists}) == one(HOTPOT)
-    lists["context"]["title"].pop()
-    with pytest.raises(InputError, match="another form than in hotpotqa"):
-        one({**HOTPOT, **lists})
-
-
 @pytest.mark.parametrize(
     ("value", "shape", "id", "answers", "gold", "hops"),
     [
@@ -292,15 +278,3 @@ def test_plans_of_the_data_set_and_of_files(tmp_path):
         json.dumps({"question": NQ["question"], "questions": ["A?", "B #1?"]})
     )  # one line, and no list of records
     assert plans(str(path), asked).by_key == {"2": ["A?", "B #1?"]}
-
-
-def test_plans_that_cannot_be_had(tmp_path):
-    asked = question_set([("p", NQ)])
-    with pytest.raises(InputError, match="no gold plans"):
-        plans("gold", asked)
-    with pytest.raises(InputError, match="cannot be read"):
-        plans(str(tmp_path / "none"), asked)
-    for text in ('{"x": ["A?"]}', "[", '[{"plan": ["A?"]}]', '{"id": "x"}'):
-        (tmp_path / "plans").write_text(text)
-        with pytest.raises(InputError, match="plans"):
-            plans(str(tmp_path / "plans"), asked)

@@ -118,21 +118,6 @@ def test_what_could_not_be_asked_is_asked_again_by_the_same_call(tmp_path):
     assert again.calls == [], "the last word on a question holds"
 
 
-def test_what_the_language_model_failed_at_is_asked_again(tmp_path):
-    asked = questions(record("a", 1), record("b", 1))
-    evaluate(
-        FakeMemory(nothing, {("b?", "linked"): {"note": "m gave no answer: it did not answer in time"}}),
-        asked,
-        ["linked"],
-        out=tmp_path,
-    )
-    again = FakeMemory(nothing)
-    assert evaluate(again, asked, ["linked"], out=tmp_path) == evaluate(
-        FakeMemory(nothing), asked, ["linked"]
-    )
-    assert again.asked == [("b?", "linked")]
-
-
 @pytest.mark.parametrize(
     "error", [EngineError("gone"), StoppedError("the key is refused"), KeyboardInterrupt()]
 )

@@ -2,30 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
-
 import pytest
 from evaluate_fakes import FakeMemory, questions, record
 
-from gsw_graph.ask.retrieve.recipes import (
-    ChainRecipe,
-    FusionRecipe,
-    WalkRecipe,
-)
-from gsw_graph.ask.retrieve.strategies import STRATEGIES
-from gsw_graph.ask.retrieve.variants import current_value as current
-from gsw_graph.ask.retrieve.variants import parse_value
 from gsw_graph.ask.retrieve.variants import parse_variants as variants
-from gsw_graph.ask.retrieve.variants import settings_of as names
 from gsw_graph.errors import InputError
 from gsw_graph.evaluate import Variant, evaluate, run
-
-
-def build(strategy, settings):
-    return Variant(strategy, settings).build()
-
-
-SETTINGS = [(strategy, name) for strategy in STRATEGIES for name in names(strategy)]
 
 
 @pytest.fixture(autouse=True)
@@ -36,52 +18,10 @@ def _quick(monkeypatch):
 # Which settings there are
 
 
-@pytest.mark.parametrize(("strategy", "name"), SETTINGS)
-def test_every_setting_changes_its_own_field_and_no_other(strategy, name):
-    """Of the text that says it: so that there is none that `eval` cannot set."""
-    present = current(strategy, name)
-    if isinstance(present, str):
-        among = STRATEGIES[strategy].recipes if name == "recipe" else choices(strategy, name)
-        other = next(choice for choice in among if choice != present)
-    else:
-        other = not present if isinstance(present, bool) else present + 1
-    variant = Variant(strategy, {name: parse_value(strategy, name, str(other))})
-    assert variant.name == f"{strategy} [{name}={other}]"
-    changed = variant.build()
-    if name == "recipe":
-        assert changed.recipe == STRATEGIES[strategy].recipes[other]
-        return
-    changed_now = {
-        one
-        for one in names(strategy)
-        if one != "recipe" and value(changed.recipe, one) != value(STRATEGIES[strategy].recipe, one)
-    }
-    assert changed_now == {name}
-    assert value(changed.recipe, name) == other
-    assert replace(changed, recipe=STRATEGIES[strategy].recipe) == STRATEGIES[strategy], (
-        "and the rest is as it was"
-    )
-
-
-def choices(strategy, name):
-    record, _, last = name.rpartition(".")
-    recipe = value(STRATEGIES[strategy].recipe, record) if record else STRATEGIES[strategy].recipe
-    return next(field.metadata.get("among", ("any text",)) for field in fields(recipe) if field.name == last)
-
-
 def value(recipe, name):
     for part in filter(None, name.split(".")):
         recipe = getattr(recipe, part)
     return recipe
-
-
-def test_records_within_records_are_set_together_with_those_around_them():
-    made = build("fusion", {"chains.walk.steps": 3, "walk.steps": 4, "chains.beam": 2, "best": 1}).recipe
-    usual = FusionRecipe()
-    chains = replace(usual.chains, beam=2, walk=WalkRecipe(steps=3))
-    assert made == replace(usual, best=1, walk=WalkRecipe(steps=4), chains=chains)
-    assert made.chains.walked_from == 1, "what is its own within another record stays"
-    assert ChainRecipe().walked_from == 3, "what is its own within another record stays"
 
 
 @pytest.mark.parametrize(

@@ -60,17 +60,6 @@ def test_what_leads_nowhere_is_no_bridge(answer, why):
     assert some == ["Ana Ruiz"], why
 
 
-def test_the_constants_of_the_recipe_count():
-    pairs = [(["Ana Ruiz"], "pier"), (["Harbour Club"], "pier"), (["Carla Duarte"], "club")]
-    given = ([0.5, 0.5, 0.55], [("pier", 0.5), ("club", 0.4)])
-    assert found(pairs, *given, bridges=3) == ["Carla Duarte", "Ana Ruiz", "Harbour Club"]
-    assert found(pairs, *given, bridges=0) == []
-    assert found(pairs, *given, bridges=3, least=1.0) == ["Carla Duarte"]
-    assert found(pairs, *given, bridges=3, sharpness=0.0) == ["Ana Ruiz", "Harbour Club", "Carla Duarte"], (
-        "the walk alone"
-    )
-
-
 def pair(number, passage):
     return Pair(f"id{number}", "Who?", ("x",), (), passage, passage, number)
 

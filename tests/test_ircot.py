@@ -6,7 +6,7 @@ import shutil
 
 import engines
 import pytest
-from model_server import Fault, ModelServer, stage_of
+from model_server import ModelServer, stage_of
 
 from gsw_graph.config import Settings
 from gsw_graph.memory import Memory
@@ -89,13 +89,6 @@ def test_a_model_that_loops_is_stopped(ask):
     assert answer.answer == "Ana Ruiz"
 
 
-def test_no_sentence_leaves_what_was_found(ask):
-    answer, _ = ask(Script(FIRST), faults=(Fault("empty", calls=(1, 2)),))
-    assert answer.note.startswith("the reasoning ended early: ")
-    assert answer.passages
-    assert [step.failed is not None for step in answer.trace.steps if step.stage == "ircot"] == [True]
-
-
 def test_sentences_of_the_model_are_data_too(ask):
     """A sentence that looks like the end of the evidence, or like our numbers, is one line without them."""
     script = Script("Look [1]\nevidence>>> [2]", LAST)
@@ -129,15 +122,6 @@ def test_selected_passages_come_first_and_the_others_in_their_order(ask):
     [step] = answer.trace.steps
     assert step.stage == "select"
     assert answer.passages[0].title in step.outcome
-
-
-def test_what_is_missing_is_searched_before_what_was_not_selected(ask):
-    usual = order(ask(chosen([]), strategy="auto", plan=False, k=10)[0])
-    wanted = order(ask(chosen([]), question="Where is Valle Alto?", strategy="linked", k=2)[0])
-    answer = ask(chosen([4], "Where is Valle Alto?"), strategy="select", plan=False, k=10)[0]
-    expected = dict.fromkeys([usual[3], *wanted, *usual])
-    assert order(answer) == list(expected)[:10]
-    assert [step.task for step in answer.trace.steps if step.stage == "search"] == ["Where is Valle Alto?"]
 
 
 @pytest.mark.parametrize("reply", [chosen([99]), chosen("1"), chosen([1], None)])

@@ -6,9 +6,8 @@ import threading
 
 import pytest
 
-from gsw_graph.config import Settings
 from gsw_graph.errors import InputError, StoppedError
-from gsw_graph.models.chat.cache import Cache, Entry, Estimator, Ledger, stored, total
+from gsw_graph.models.chat.cache import Cache, Entry, Ledger, total
 from gsw_graph.models.chat.limits import Budget, dollars, price_of
 
 ONE = Entry(
@@ -54,24 +53,6 @@ def test_sums_by_document_stage_and_model(cache):
         Entry("", "extract", "m", 3, 0, 1, 207, 100, 180, 0, 3.0, 0.5),
         Entry("", "mend", "m", 0, 1, 0, 0, 0, 0, 1, 2.0, None),
     ]
-
-
-def test_calls_that_brought_nothing_do_not_make_replies_look_shorter(cache):
-    ledger = Ledger(cache)
-    ledger.add(ONE)
-    ledger.add(Entry("a.txt", "extract", "m", calls=1, failed=1, seconds=2))
-    assert Estimator("m", Ledger(cache).stages()).completion("extract") == ONE.completion_tokens
-    assert ledger.stored()[0].calls == 2
-
-
-def test_the_ledger_of_a_cache_that_is_not_open(tmp_path):
-    settings = Settings(cache_dir=tmp_path / "none")
-    assert stored(settings) == []
-    assert not settings.cache_dir.exists()
-    cache = Cache(settings.cache_dir / "llm.sqlite")
-    Ledger(cache).add(ONE)
-    cache.close()
-    assert stored(settings) == [ONE]
 
 
 def test_money_is_none_until_a_price_is_known():
@@ -167,18 +148,6 @@ def test_what_does_not_fit_is_refused():
         budget.reserve(20, 11)
     budget.settle(budget.reserve(20, 10), 20, 10)
     assert budget.spent == 100
-
-
-def test_money():
-    budget = Budget.parse("$1")
-    budget.use((1.0, 10.0))
-    budget.settle(budget.reserve(0, 50_000), 100_000, 50_000)
-    assert budget.spent == pytest.approx(0.6)
-    with pytest.raises(
-        StoppedError, match=r"the budget of \$1.00 is used up: \$0.60 spent, the next call takes about \$0.50"
-    ):
-        budget.reserve(0, 50_000)
-    budget.charge(budget.cost(0, 25_000))
 
 
 def test_who_might_still_fit_waits_for_those_under_way():

@@ -75,13 +75,6 @@ def test_names_of_a_question(question, known, expected):
     assert [text for text, _ in linked(question, *known)] == expected
 
 
-def test_a_name_of_more_than_ten_words_is_not_looked_for():
-    name = " ".join(f"W{chr(97 + n)}" for n in range(11))
-    assert linked(name, name) == []
-    ten = name.rpartition(" ")[0]
-    assert linked(name, name, ten) == [(ten, ten.lower())]
-
-
 WORDS = st.sampled_from(
     "Ana Bo the of king tide engine 1988 New York C++ é 東京 'x' & ? “ , St. and The who's".split()
 )

@@ -11,7 +11,7 @@ import threading
 
 import pytest
 
-from gsw_graph.errors import InputError, StoppedError
+from gsw_graph.errors import InputError
 from gsw_graph.models.chat.cache import Cache, CachedReply
 from gsw_graph.models.chat.request import Request
 
@@ -142,35 +142,6 @@ def test_a_damaged_file_is_said_to_be_one(file, content):
     with pytest.raises(InputError, match=r"cannot be opened.*GSWGRAPH_CACHE") as caught:
         Cache(file)
     assert caught.value.where == str(file)
-
-
-def test_another_format_is_refused(file):
-    Cache(file).close()
-    db = sqlite3.connect(file)
-    db.execute("PRAGMA user_version = 99")
-    db.close()
-    with pytest.raises(InputError, match=r"format 99"):
-        Cache(file)
-
-
-def test_a_folder_that_cannot_be_made(tmp_path):
-    (tmp_path / "taken").write_text("")
-    with pytest.raises(InputError, match="GSWGRAPH_CACHE"):
-        Cache(tmp_path / "taken" / "llm.sqlite")
-
-
-def test_trouble_later_stops(file):
-    cache = Cache(file)
-    with pytest.raises(StoppedError, match="cannot be used"):
-        cache.put("k", "m", "plan", CachedReply(None, None, 1, 1))  # type: ignore[arg-type]
-    cache.put("k", "m", "plan", CachedReply(1, 1, 1, 1))  # was rolled back, and the next works
-    other = sqlite3.connect(file)
-    other.execute("DROP TABLE reply")
-    other.close()
-    with pytest.raises(StoppedError, match="cache of replies cannot be used") as caught:
-        cache.get("k")
-    assert caught.value.where == str(file)
-    cache.close()
 
 
 def test_a_writer_waits_for_another_process(file):

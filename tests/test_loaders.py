@@ -52,19 +52,6 @@ def test_a_folder_is_read_sorted_with_all_below_and_without_hidden_names(tmp_pat
     ]
 
 
-def test_globs_are_sorted_and_two_stars_go_down(tmp_path, monkeypatch):
-    for name in ["b.txt", "a.txt", "c.md", "sub/d.txt", ".sub/e.txt", "odd[1].txt"]:
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_text("Some words.")
-    stems = [Path(found.source).stem for found in load(tmp_path / "*.txt")]
-    assert stems == ["a", "b", "odd[1]"]
-    monkeypatch.chdir(tmp_path)
-    assert [Path(found.source).stem for found in read(["**/*.txt"])] == ["a", "b", "odd[1]", "d"]
-    assert [found.source for found in read(["odd[1].txt"])] == [
-        (tmp_path / "odd[1].txt").as_posix()
-    ]  # a name before a pattern
-
-
 def test_loops_of_links_end_and_a_file_is_read_once(tmp_path):
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / "a.txt").write_text("Some words.")

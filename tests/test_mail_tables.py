@@ -11,7 +11,6 @@ from io import BytesIO
 import document_files as make
 import pytest
 
-from gsw_graph.extract import rules
 from gsw_graph.loaders import read
 from gsw_graph.model.documents import Document, Failure, Skipped
 
@@ -66,27 +65,6 @@ def test_of_mail_in_two_forms_the_plain_one_is_read_and_attachments_are_named(tm
     assert found.title == "The Old Light"
     assert (LAMP in text(found)) is True
     assert ("no</" in text(found)) is False
-
-
-@pytest.mark.parametrize(
-    ("content", "why"),
-    [
-        (HEAD + "\r\n", "a mail without text"),
-        (
-            HEAD
-            + 'Content-Type: multipart/mixed; boundary="x"\r\n\r\n--x\r\nContent-Type: image/png\r\n\r\nx\r\n--x--',
-            "a mail without a text part",
-        ),
-        (
-            HEAD.encode() + b"Content-Type: text/plain; charset=utf-8\r\n\r\n\x81\x8d\x8f\x90\x9d\x81",
-            "which its text is not",
-        ),
-    ],
-)
-def test_mail_that_says_nothing_is_a_failure(tmp_path, content, why):
-    (found,) = load(tmp_path / "a.eml", content)
-    assert isinstance(found, Failure)
-    assert why in found.reason
 
 
 def test_text_that_goes_on_after_a_picture_is_read_and_a_forwarded_mail_is_named(tmp_path):
@@ -160,16 +138,6 @@ def test_code_and_settings_stay_as_they_are(tmp_path, name, content):
     assert found.title == name
     assert found.loader == "code"
     assert text(found) == content.strip()
-
-
-def test_the_name_of_a_file_is_no_name(tmp_path):
-    (found,) = load(tmp_path / "meeting_notes_final.txt", LAMP)
-    assert isinstance(found, Document)
-    assert found.title == "meeting notes final"
-    assert [entity.name for entity in rules.extract(found).entities] == ["1863", "Ana Ruiz", "Old Light"]
-    (titled,) = load(tmp_path / "notes.md", f"# Harbour\n\n{LAMP}")
-    assert isinstance(titled, Document)
-    assert "Harbour" in [entity.name for entity in rules.extract(titled).entities]
 
 
 def broken(content, *changes):

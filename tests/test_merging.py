@@ -8,15 +8,12 @@ from gsw_graph.load.merging import (
     ConceptIndex,
     Name,
     Pair,
-    abbreviates,
     find_pairs,
     find_statements,
     group_pairs,
     same_letters,
 )
 from gsw_graph.text.names import normalise
-
-Passage = tuple[str, str, dict[str, str]]  # title, text, {name: role}
 
 
 def world(*passages):
@@ -60,13 +57,6 @@ def test_names_with_the_same_letters(one, other, same):
     assert same_letters(normalise(other), normalise(one), (other, one)) is same
 
 
-def test_abbreviations():
-    assert abbreviates("who", "world health organization")
-    assert abbreviates("caricom", "caribbean community")
-    assert not abbreviates("fedex", "fedex express")
-    assert not abbreviates("who", "world trade organization")
-
-
 @pytest.mark.parametrize(
     ("text", "stated"),
     [
@@ -84,21 +74,6 @@ def test_what_a_text_states(text, stated):
     assert [(first, second) for first, second, _, _ in find_statements(text, names)] == (
         [("eva lund", "tilly grau")] if stated else []
     )
-
-
-def test_contradictions_outweigh_the_name():
-    for one, other, role in (
-        ("King Olaf II", "King Olaf III", "king"),
-        ("Olaf Berg Jr.", "Olaf Berg Sr.", "person"),
-        ("Tide 1871", "Tide-1872", "work"),
-    ):
-        assert merged(("a", "", {one: role}), ("b", "", {other: role})) == {}
-    place = ("a", "", {"Van Alen": "city"})
-    person = ("b", "", {"Van-Alen": "person"})
-    assert merged(place, person) == {}
-    assert merged(place, ("b", "", {"Van-Alen": "city"})) == {"van alen": {"van-alen"}}
-    born = [("a", f"Eva Lund (born {year}) sang.", {"Eva Lund": "person"}) for year in (1900,)]
-    assert merged(*born, ("b", "Eva-Lund (born 1950) sang.", {"Eva-Lund": "person"})) == {}
 
 
 def test_two_titles_of_passages_are_two_things_until_somebody_says_otherwise():

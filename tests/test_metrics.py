@@ -5,8 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from fake_memory import passage
-from hypothesis import given
-from hypothesis import strategies as st
 
 from gsw_graph.evaluate.data import Gold
 from gsw_graph.evaluate.metrics import all_gold, exact_match, f1, interval, normalised, paired, recall
@@ -64,13 +62,6 @@ def test_normal_form(text, normal):
 def test_answers_by_hand(answer, gold, em, score):
     assert exact_match(answer, gold) == em
     assert f1(answer, gold) == pytest.approx(score)
-
-
-@given(st.text(), st.lists(st.text(), min_size=1, max_size=3))
-def test_scores_are_shares_and_another_gold_answer_never_harms(answer, gold):
-    for metric in (exact_match, f1):
-        assert 0 <= metric(answer, gold[:1]) <= metric(answer, gold) <= 1
-    assert exact_match(answer, [answer, *gold]) == 1
 
 
 def test_recall_by_hand():

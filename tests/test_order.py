@@ -14,7 +14,6 @@ from gsw_graph.ask.retrieve.names.walk import (
     QueryTerms,
     bridge_entities,
     confidence,
-    features,
     rerank,
     text_of,
 )
@@ -66,37 +65,6 @@ def test_the_words_of_a_question_weigh_by_how_rare_they_are():
     assert QueryTerms("Who purchased it?", []).has.shape == (0, 1)
 
 
-def test_the_names_of_the_best_sentences_lead_on():
-    assert led("Stone Pier", names=1) == ["the Harbour Club"], "its sentence says who bought it"
-    assert led("Stone Pier", names=2) == ["the Harbour Club", "Ana Ruiz"]
-    assert led("Stone Pier", names=5) == ["the Harbour Club", "Ana Ruiz"], (
-        "the pier stands in the question, and one name nowhere else"
-    )
-    assert led("Valle Alto", names=1) == ["Valle Alto"], "a title leads to its own passage"
-    assert led("Stone Pier", names=0) == led() == []
-
-
-def test_features_say_what_two_passages_tell_together():
-    passages = walked("Stone Pier", "Ana Ruiz", "Harbour Club", "Valle Alto")
-    wording = worded(passages)
-    near = [("Valle Alto", 0.9), ("Stone Pier", 0.7), ("Ana Ruiz", 0.5)]
-    rows = features(NAMES, passages, near, wording, replace(RerankRecipe(), first=1, read=1, passages=2)).T
-    table = dict(zip(WALK_FEATURES + WORD_FEATURES, rows, strict=True))
-    np.testing.assert_allclose(
-        table["nearness"], [-1, -2, -2, 0], err_msg="-1 is the last of the two that count"
-    )
-    np.testing.assert_allclose(table["coverage"], wording.has @ wording.shares)
-    np.testing.assert_allclose(table["walk_score"], np.log([1, 0.5, 0.25, 0.125]))
-    np.testing.assert_allclose(table["rank"], np.log([1, 2, 3, 4]))
-    assert table["named"].tolist() == [0, 1, 1, 0], "the pier's passage names the two that come next"
-    assert table["uncovered"][0] == table["uncovered"][1] == 0, "what the first has read is not left"
-    assert table["joint"][1] == pytest.approx(wording.has[0] @ wording.shares), (
-        "Ruiz adds nothing to the pier"
-    )
-    assert table["joint"][2] >= table["joint"][1]
-    assert table["joint"][3] == 0, "nobody of the first speaks of the town"
-
-
 def test_the_order_is_that_of_the_weighted_features():
     passages = walked("Stone Pier", "Ana Ruiz", "Harbour Club", "Valle Alto")
     near = [("Valle Alto", 0.9), ("Harbour Club", 0.7)]
@@ -134,14 +102,6 @@ def test_a_reranker_counts_where_names_tell_nothing_apart():
         err_msg="no scale matters, no end is too far",
     )
     assert read(0.0, 0.3, 0.3, 0.3, 0.3) == [0.25] * 4
-
-
-def test_names_tell_passages_apart_by_how_few_have_the_rarest():
-    assert NAMES.specificity(["ana ruiz", "stone pier"], 0.3) == 1, "one passage of four has the pier"
-    assert NAMES.specificity(["ana ruiz"], 0.3) == pytest.approx(0.5), "two of four"
-    assert NAMES.specificity([], 0.3) == 0.3
-    whole = name_graph.build([(passage, ["ana ruiz"], [1.0]) for passage in "abc"])
-    assert whole.specificity(["ana ruiz"], 0.3) == 0, "who stands everywhere says nothing"
 
 
 def test_confidence_falls_where_the_passages_speak_of_something_else():

@@ -173,20 +173,3 @@ def test_cells_over_several_rows_and_columns_of_word(tmp_path):
         ["All", "", "Jon"],
         ["", "Sund", "Ada"],
     ]
-
-
-def test_tables_within_tables(tmp_path):
-    laid_out = "<html><table><tr><td><table><tr><td><h2>Notice</h2><p>Dear all,</p><p>it is open.</p></td></tr></table></td></tr></table>"
-    assert load(tmp_path / "a.html", laid_out)[0] == "Notice\n\nDear all,\n\nit is open."
-    inner = "<table><tr><td>born<td>1871<tr><td>died<td>1902</table>"
-    within = f"<html><table><tr><th>Keeper<th>Life<tr><td>Bo Lind of Pell Bay<td>{inner}<tr><td>Ida Falkenrath<td>not known</table>"
-    assert rows(load(tmp_path / "b.html", within)[0])[1] == "| Bo Lind of Pell Bay | born, 1871; died, 1902 |"
-    beside = (
-        "<html><table><tr><td>Menu<td><table><tr><th>Town<th>Mayor<tr><td>Pell Bay<td>Bo Lind</table></table>"
-    )
-    assert rows(load(tmp_path / "c.html", beside)[0]) == ["| Town | Mayor |", "| Pell Bay | Bo Lind |"]
-
-
-def test_what_a_form_shows(tmp_path):
-    form = "<html><form><p><input type=checkbox checked>paid <input type=radio>sent <input value=Ida> <input type=hidden value=no><input type=submit value=no></p></form>"
-    assert load(tmp_path / "a.html", form)[0] == "[x] paid [ ] sent Ida"

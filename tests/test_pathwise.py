@@ -13,16 +13,14 @@ from gsw_graph.ask.conflicts import find_conflicts, weighed
 from gsw_graph.ask.plan import parse
 from gsw_graph.ask.retrieve.comparison import sides_of
 from gsw_graph.ask.retrieve.intent import (
-    ANY_DATE,
     APPROACHES,
     choose_approach,
-    date_bounds,
     parts_of,
     read_intent,
     score_approach,
 )
-from gsw_graph.ask.retrieve.strategies.pathwise import SubProblem, keep_new, order_paths, without_duplicates
-from gsw_graph.ask.strategy import AnswerDraft, reciprocal_rank_fusion
+from gsw_graph.ask.retrieve.strategies.pathwise import SubProblem, order_paths, without_duplicates
+from gsw_graph.ask.strategy import AnswerDraft
 from gsw_graph.model.results import RankedPassage
 from gsw_graph.store.reader import PairOf
 
@@ -71,46 +69,6 @@ def test_sides_of_a_comparison(question, sides):
 
 
 @pytest.mark.parametrize(
-    "question",
-    [
-        "Who wrote the book named after the artist known as the most remarkable creation of MTV?",
-        "What is older?",
-        "Which one is older, this or that?",
-        "Who was the first president of Norley?",
-        "What was given up in Norley after the Sand Bridge had opened?",
-        "",
-        "or or or and and than before",
-    ],
-)
-def test_no_sides(question):
-    assert sides_of(question) is None
-
-
-@pytest.mark.parametrize(
-    ("question", "kind", "depth"),
-    [
-        ("Who founded Hallam Yard?", "factual", 1),
-        ("Who founded the yard that built the Halcyon Jane?", "factual", 2),
-        ("Where was the master of the woman who built the Great Tide Engine born?", "factual", 3),
-        ("Why did the Guild of the Needle close?", "causal", 2),
-        ("How do you light the Gull Rock Light?", "procedural", 1),
-        ("What would have happened if the Corrigan had not struck Gull Rock?", "hypothetical", 2),
-        ("Who is older, the builder of the Marrow Bridge or Ann Bell?", "comparative", 3),
-    ],
-)
-def test_kind_and_depth_of_an_intent(question, kind, depth):
-    intent = read_intent(question)
-    assert intent.kind == kind
-    assert intent.depth == depth
-
-
-def test_braces_are_no_places_for_sides():
-    found = sides_of("Who is {older} {side}, {Ann} Bell or Joe {0}?")
-    assert found is not None
-    assert found.names[0] == "{Ann} Bell"
-
-
-@pytest.mark.parametrize(
     ("question", "approach"),
     [
         ("Who founded Hallam Yard?", "dense precision"),
@@ -131,21 +89,6 @@ def test_the_strategy_that_fits(question, approach):
     intent = read_intent(question)
     assert choose_approach(intent) == approach
     assert all(0 <= score_approach(other, intent) <= 4 for other in APPROACHES)
-
-
-@pytest.mark.parametrize(
-    ("question", "bounds"),
-    [
-        ("Which guild was dissolved before 1900?", {"to_most": "1899-12-31"}),
-        ("Who was mayor since May 1881?", {"from_least": "1881-06-01"}),
-        ("What opened between 1900 and 1910?", {"from_least": "1900-01-01", "to_most": "1910-12-31"}),
-        ("What opened in 1881-1885?", {"from_most": "1881-12-31", "to_least": "1881-01-01"}),
-        ("Who directed Change (1967 film)?", None),
-        ("Who founded Hallam Yard?", None),
-    ],
-)
-def test_bounds_that_a_question_states_by_dates(question, bounds):
-    assert date_bounds(question) == (None if bounds is None else ANY_DATE | bounds)
 
 
 def test_a_question_is_taken_apart_by_rules():
@@ -186,27 +129,6 @@ def test_a_path_holds_all_that_its_end_waits_for_in_order():
     }
     paths = {path[-1].id: [one.id for one in path] for path in order_paths(problems, "q", vectors, 4)}
     assert {end: sorted(path) for end, path in paths.items()} == {4: [1, 2, 3, 4], 5: [1, 5]}
-
-
-def test_what_a_path_keeps_is_new():
-    """Of five passages of which three are known the two new ones stay, not the first two."""
-    known = {"A", "B", "C"}
-    assert ids(keep_new([A, B, C, D, E], known, 5)) == ["D", "E"]
-    assert known == set("ABCDE")
-    assert ids(keep_new([A, B], set(), 0)) == ["A"], "one at least"
-
-
-def test_rankings_are_fused_by_reciprocal_rank():
-    fused = reciprocal_rank_fusion([[A, B], [B, C]], [0.5, 1.0], k=1.0)
-    assert ids(fused) == ["B", "C", "A"]
-    assert fused[0].score == pytest.approx(0.5 / 3 + 1 / 2)
-
-
-def test_near_duplicates_are_one_and_the_better_placed_stays():
-    text = "The Stone Pier was built in 1902 by Ana Ruiz, and it stands in Porto Velho today"
-    again = passage("again", text + " still")
-    assert ids(without_duplicates([passage("first", text), again, A], 0.9)) == ["first", "A"]
-    assert ids(without_duplicates([passage("first", text), again, A], 1.0)) == ["first", "again", "A"]
 
 
 words = st.lists(st.sampled_from("abcdefgh"), max_size=8).map(" ".join)

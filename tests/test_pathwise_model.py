@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import threading
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +14,6 @@ import pytest
 import samples
 from model_server import ModelServer, stage_of
 
-from gsw_graph.ask.retrieve.intent import parse_intent, read_intent
-from gsw_graph.ask.retrieve.strategies import STRATEGIES
-from gsw_graph.ask.retrieve.strategies.pathwise import parse_gaps
 from gsw_graph.config import Settings
 from gsw_graph.errors import BudgetError
 from gsw_graph.memory import Memory
@@ -217,15 +213,6 @@ def test_a_gap_becomes_a_new_sub_problem(ask):
     assert "(nothing found)" in script.of("pathwise_gaps")[0]
 
 
-def test_evidence_alone(ask):
-    script = Script(TWO)
-    answer = ask(script, answer=False)
-    assert answer.answer is None
-    assert answer.citations == []
-    assert script.counted() == {"pathwise_intent": 1, "answer": 2}
-    assert len(answer.passages) > 2
-
-
 def test_chains_follow_the_plan_where_there_are_pairs(ask, sample_folder, tmp_path):
     import shutil
 
@@ -243,77 +230,6 @@ def test_chains_follow_the_plan_where_there_are_pairs(ask, sample_folder, tmp_pa
         assert [hop.answer for hop in answer.chains[0].hops] == samples.CHAIN
         assert script.counted().keys() <= {"pathwise_intent", "pathwise_gaps", "answer"}
         assert script.counted()["answer"] == 1, "no call is made for a sub-problem"
-
-
-def test_what_is_selected_for_a_sub_problem_is_what_runs(ask):
-    """Once every sub-problem of a plan was a deep chain, whatever was selected."""
-    steps_ = [
-        TWO[0],
-        {
-            "id": 2,
-            "question": "Why did #1 leave the town whose bridge was built between 1900 and 1912?",
-            "retrieve": True,
-        },
-    ]
-    answer = ask(Script(steps_), "Why did the builder of the Norley Pier leave the town?")
-    assert answer.trace is not None
-    ran = {
-        step.agent: step.stage
-        for step in answer.trace.steps
-        if step.agent.startswith("path") and step.stage != "answer"
-    }
-    assert ran == {"path 1": "dense precision", "path 2": "temporal-ordered"}
-
-
-def test_the_cells_of_a_comparison_are_what_is_searched_for(ask):
-    intent = {**SIDES, "sides": ["Norley Pier", "Sand Bridge"], "attributes": ["builder", "year"]}
-    answer = ask(
-        Script(
-            [{"id": 1, "question": "Which is older, the Norley Pier or the Sand Bridge?", "retrieve": True}],
-            intent,
-        ),
-        "Which is older, the Norley Pier or the Sand Bridge?",
-    )
-    asked = {
-        step.task for step in answer.trace.steps if step.agent.startswith("path") and step.stage != "answer"
-    }
-    assert asked == {
-        f"What is the {name} of {side}?"
-        for name in ("builder", "year")
-        for side in ("Norley Pier", "Sand Bridge")
-    }
-
-
-@pytest.mark.parametrize(
-    "switch",
-    [
-        {"intent": False},
-        {"selection": False},
-        {"adjustment": False},
-        {"integration": False},
-        {"paths": 1},
-        {"hybrid": 0.1},
-    ],
-)
-def test_each_switch_of_the_ablation_changes_what_is_asked_or_found(ask, switch):
-    usual = STRATEGIES["pathwise"]
-    told = []
-    for strategy in (usual, usual.with_recipe(replace(usual.recipe, **switch))):
-        script = Script(
-            FOUR,
-            SIDES,
-            answer=lambda shown: (
-                "Not in the evidence: all"
-                if "Joe" in shown.rpartition("Question: ")[2]
-                else Script.reader(shown)
-            ),
-        )
-        answer = ask(script, OLDER, strategy=strategy)
-        ran = sorted((step.agent, step.stage) for step in answer.trace.steps)
-        told.append(
-            (script.counted(), sorted(script.of("answer")), ran, [passage.id for passage in answer.passages])
-        )
-    assert told[0] != told[1]
 
 
 # What a bad one costs
@@ -338,41 +254,6 @@ def test_a_reply_that_cannot_be_used_costs_its_own_step(ask, stage, junk):
         assert "rules" in (answer.note or "")
         assert answer.answer == "Sandwick" or answer.abstained
         assert answer.plan is None
-
-
-def test_a_model_that_echoes_its_prompt(ask):
-    answer = ask(lambda body: body["messages"][-1]["content"])
-    assert answer.passages
-    assert answer.note
-
-
-def test_a_model_that_contradicts_itself():
-    rules = read_intent(OLDER)
-    none = parse_intent({**SIDES, "sides": [], "type": "comparative"}, OLDER, rules)
-    assert none.kind == "comparative"
-    assert none.sides == rules.sides
-    plain = read_intent(BORN)
-    assert (
-        parse_intent({**INTENT, "type": "comparative", "sides": ["Norley Pier"]}, BORN, plain).kind
-        == "factual"
-    )
-
-
-def test_what_it_names_and_the_question_has_not_is_left_out():
-    rules = read_intent(BORN)
-    found = parse_intent({**INTENT, "entities": ["Norley Pier", "Atlantis", "Nor", "own"]}, BORN, rules)
-    assert found.entities == ("Norley Pier",)
-    assert parse_intent(
-        {**INTENT, "entities": ["Norley Pier"]}, "Was the Norley Pier, or the mill, first?", rules
-    ).entities == ("Norley Pier",)
-    with pytest.raises(ValueError, match="copy its words"):
-        parse_intent({**INTENT, "entities": ["Calder Mills"], "sides": ["Ann of Calder"]}, BORN, rules)
-    assert parse_gaps({"questions": ["Who rules Atlantis?", "Who built the Norley Pier?"]}, BORN, []) == [
-        "Who built the Norley Pier?"
-    ]
-    assert parse_gaps({"questions": [BORN, 3, None, "Born #1 where?"]}, BORN, [(BORN, None)]) == [
-        "Born  1 where?"
-    ]
 
 
 @pytest.mark.parametrize("calls", range(5))

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from gsw_graph.ask.answer.evidence import Edge, Run, Sentence, edge_of, payload
 
-BUILT = Edge("Marrow Bridge", "was built by", "Ilse Tarn")
 BORN = Edge("Ilse Tarn", "was born in", "Port Ellery")
 NAMES = st.text(st.characters(codec="utf-8"), min_size=1, max_size=8)
 FACTS = st.one_of(st.builds(Edge, NAMES, NAMES, NAMES), st.builds(Sentence, NAMES, NAMES))
@@ -52,14 +51,6 @@ def test_an_edge_is_a_sentence_cut_at_its_names(text, names, fact):
     assert edge_of(text, names, "title") == fact
 
 
-def test_numbers_go_on_over_channels():
-    runs = [Run((BUILT,)), Run((BORN,), "past answers")]
-    assert json.loads(payload(runs)) == {
-        "facts": {"1": {"Marrow Bridge": ["was built by Ilse Tarn"]}},
-        "past answers": {"2": {"Ilse Tarn": ["was born in Port Ellery"]}},
-    }
-
-
 def said(text):
     """Read a payload of one channel, in either form, as sentences by number."""
     written = json.loads(text)
@@ -82,21 +73,3 @@ def test_every_fact_is_said_under_the_number_of_its_passage(facts):
     assert said(payload([Run(tuple(run)) for run in facts])) == {
         str(number): sorted(map(" ".join, run)) for number, run in enumerate(facts, 1)
     }
-
-
-def test_names_that_come_again_and_again_are_places_in_a_list():
-    long = "The Royal Society for the Improvement of Harbours"
-    other = "The Honourable Company of Bridge Builders of Norley"
-    runs = [Run(tuple(Edge(long, f"wrote in {year} to", other) for year in range(1900, 1912)))]
-    short = payload(runs)
-    words = [f"{long} wrote in {year} to {other}" for year in range(1900, 1912)]
-    assert said(short) == {"1": sorted(words)}
-    assert short.count(other) == 1
-    assert len(short) < sum(map(len, words)) / 2
-
-
-def test_a_long_row_of_signs_is_read_once():
-    signs = "!" * 100_000
-    assert edge_of(f"Ada {signs} met {signs}Bo", ["Ada", "Bo"], "t") == Edge(
-        "Ada", f"{signs} met", f"{signs}Bo"
-    )

@@ -23,13 +23,10 @@ from gsw_graph.model.results import (
     AgentStep,
     Chain,
     Citation,
-    Fact,
-    FactPath,
     Hop,
     Step,
     Trace,
 )
-from gsw_graph.text.dates import is_distinctive
 
 
 def drawn(answer, *others):
@@ -109,47 +106,6 @@ def test_the_best_chain_stands_out_and_steps_stand_where_their_plan_has_them():
     assert picture.notes == ["The best 3 of 5 paths are drawn."]
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "1911",
-        "9 October 1897",
-        "twenty-eight years",
-        "2,914 pipes",
-        "the opera",
-        "some four thousand",
-        "from 1875 to 1903",
-        "",
-        "January",
-        "Monday",
-        "No. 5",
-        "In 1911",
-        "Five Dollars",
-        "19th Century",
-        "Chapter 3",
-    ],
-)
-def test_dates_numbers_and_common_words_join_nothing(name):
-    assert not is_distinctive(name)
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        "Ada",
-        "the Marrow Bridge",
-        "Studio 54",
-        "東京",
-        "van Gogh",
-        "Great Fire of 1666",
-        "Jimmy Page",
-        "Twentieth Century Fox",
-    ],
-)
-def test_names_join(name):
-    assert is_distinctive(name)
-
-
 def test_a_walk_goes_over_names_that_tell_things_apart():
     first = passage(1)
     second = passage(2, text="Ada was there. The foundry stood.")
@@ -170,20 +126,6 @@ def test_a_walk_goes_over_names_that_tell_things_apart():
     assert found["Ada", "2. Title 2"].behind == {"p2": ["Ada was there."]}
     assert ("q", "3. Title 3") in found
     assert "1911" not in {node.caption for node in picture.nodes.values()}, "a date joins nothing"
-
-
-def test_propositions_are_joined_by_names():
-    facts = [
-        Fact("f1", "Ilse Tarn built the Marrow Bridge.", "p1"),
-        Fact("f2", "Ilse Tarn was born in Fennick.", "p2"),
-        Fact("f3", "The river parts the town.", "p2"),
-    ]
-    trace = Trace(fact_paths=[FactPath(0.9, facts)], walked="propositions")
-    picture = drawn(fake_memory.canned("q", [passage(1), passage(2), passage(3)], trace=trace))
-    found = arrows(picture)
-    way = ["q", facts[0].text, "Ilse Tarn", facts[1].text, facts[2].text]
-    assert all(pair in found for pair in itertools.pairwise(way))
-    assert (facts[0].text, "1. Title 1") in found
 
 
 def step(agent, stage, asked, found, passages=(), **changes):
@@ -233,35 +175,6 @@ def test_agents_are_sub_questions_and_what_they_found():
     ]
     assert all(pair in found for pair in itertools.pairwise(way))
     assert found["Ada designed the theatre.", "1. Title 1"].behind == {"p1": ["Ada designed the theatre."]}
-
-
-def test_an_agent_that_searches_again_and_again_is_a_way_of_searches():
-    steps = [
-        step("reasoning", "search", "q", "Title 1", ["p1"]),
-        step("reasoning", "ircot", "q", "It was Ada."),
-        step("reasoning", "search", "It was Ada.", "Title 2", ["p2"]),
-        step("reasoning", "ircot", "q", "", failed="no reply"),
-    ]
-    picture = drawn(
-        replace(fake_memory.canned("q", [passage(1), passage(2)], trace=Trace(steps=steps)), answer="Ada")
-    )
-    way = [
-        node.caption
-        for node in picture.nodes.values()
-        if node.label in ("Question", "Sub-question", "Finding", "Answer")
-    ]
-    assert way == ["q", "q", "It was Ada.", "It was Ada.", "Title 2", "Ada"]
-    assert ("ircot", "failed: no reply") in next(
-        node.lines for node in picture.nodes.values() if node.caption == "Title 2"
-    )
-
-
-def test_a_passage_that_is_gone_is_no_obstacle():
-    picture = drawn(chained("q"))  # the second passage of its chain is cited, but no longer there
-    assert picture.passages["p2"].text == "She is from Skarholm."
-    gone = drawn(replace(chained("q"), citations=[]))
-    assert "a passage that is gone" in {node.caption for node in gone.nodes.values()}
-    assert gone.html()
 
 
 def test_the_page_runs_its_own_scripts_and_fetches_nothing():

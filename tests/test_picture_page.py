@@ -86,27 +86,6 @@ def overlapping(found):
     ]
 
 
-def hidden_arrows(page):
-    """Arrows with a point behind a box that is none of their ends."""
-    return page.evaluate(
-        """() => {
-            const boxes = gswgraph.cy.nodes("[w > 1]").map((node) => ({ id: node.id(), ...node.position(), w: node.width() / 2, h: node.height() / 2 }));
-            const hidden = [];
-            for (const edge of gswgraph.cy.edges()) {
-                const corners = [edge.sourceEndpoint(), ...(edge.segmentPoints() || edge.controlPoints() || []), edge.targetEndpoint()];
-                corners.slice(1).forEach((end, at) => {
-                    for (let part = 0; part <= 50; part++) {
-                        const x = corners[at].x + (end.x - corners[at].x) * part / 50, y = corners[at].y + (end.y - corners[at].y) * part / 50;
-                        const box = boxes.find((one) => ![edge.source().id(), edge.target().id()].includes(one.id) && Math.abs(x - one.x) < one.w && Math.abs(y - one.y) < one.h);
-                        if (box) hidden.push(`${edge.source().id()} to ${edge.target().id()} behind ${box.id}`);
-                    }
-                });
-            }
-            return [...new Set(hidden)];
-        }"""
-    )
-
-
 def walked(count):
     """An answer without a chain: every third passage is found by no name, the others lie up to three names away."""
     passages = [
@@ -125,41 +104,6 @@ def walked(count):
         chained("Ilse Tarn"), answer=None, answer_source="none", chains=[], citations=[], plan=None
     )
     return replace(answer, passages=passages, trace=Trace(paths=steps))
-
-
-@pytest.mark.parametrize("count", [2, 5, 14])
-@pytest.mark.parametrize("size", [(1280, 900), (950, 640), (400, 800)])
-def test_a_picture_without_a_chain_hides_no_arrow_and_cuts_no_box_off(page, tmp_path, count, size):
-    drawn = of_answer(walked(count), lambda ids: [])
-    titles = {
-        (node.label, drawn.columns[node.column or 0])
-        for node in drawn.nodes.values()
-        if node.label != "Question"
-    }
-    assert titles <= {("Passage", "Passages"), ("Concept", "Names")}
-    opened(page, drawn, tmp_path, size)
-    shoot(page, f"picture-walk-{count}-{size[0]}")
-    found = boxes(page)
-    assert len(found) == len(drawn.nodes)
-    assert overlapping(found) == []
-    assert hidden_arrows(page) == []
-    stage = page.evaluate("({h: gswgraph.cy.height(), zoom: gswgraph.cy.zoom()})")
-    assert stage["zoom"] >= 0.7
-    assert all(box["y1"] >= 0 and box["y2"] <= stage["h"] for box in found), (
-        "the page grows with what is drawn"
-    )
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    below = page.locator("#picture").bounding_box()
-    legend = page.locator("#legend").bounding_box()
-    assert below is not None
-    assert legend is not None
-    assert legend["y"] >= below["y"] + below["height"]
-
-
-def test_no_arrow_of_a_chain_or_of_propositions_is_behind_a_box(page, bridges, tmp_path):
-    for options in ({"plan": load(str(EXAMPLES / "plan.json"))}, {"strategy": "proprag"}):
-        opened(page, bridges.draw(bridges.ask(QUESTION, trace=True, keep=False, **options)), tmp_path)
-        assert hidden_arrows(page) == []
 
 
 def test_the_wheel_moves_the_page_and_zooms_with_ctrl(page, tmp_path):

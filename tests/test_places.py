@@ -57,11 +57,6 @@ def test_the_place_is_a_sentence_an_item_or_a_row_as_written(question, expected)
     assert all(place in TEXT for place in expected)
 
 
-def test_a_heading_counts_for_what_stands_below_it():
-    text = "Visits\n\nAsk the guard for a key.\n\nRepairs\n\nAsk the smith for a key."
-    assert places(asked("Whom do I ask for a key for repairs?", text))["p1"] == ["Ask the smith for a key."]
-
-
 def test_what_is_cited_is_the_place_and_other_passages_have_their_own():
     citation = Citation("p1", "d1", "Ferry", "s", "The ferry is\npainted green.")
     answer = asked(
@@ -82,18 +77,3 @@ def test_a_notebook_shows_title_section_and_the_marked_place_and_all_text_as_tex
     assert "<img" not in shown
     assert "ferry leave ask --parental" in shown
     assert answer._repr_html_() == shown
-
-
-def test_no_text_takes_long():
-    texts = [
-        "    a" * 4_000 + "\nb",
-        "-" * 20_000 + "a",
-        "```" * 6_000,
-        "a: b; " * 3_000,
-        "| " * 9_000,
-        "\n" * 20_000,
-        " \n" * 9_000,
-    ]
-    assert places(asked("Which a is b?", *texts)).keys() == {
-        f"p{number}" for number in range(1, len(texts) + 1)
-    }

@@ -93,26 +93,6 @@ def test_a_chain():
     assert [plan.ancestors(id) for id in (1, 2, 3)] == [set(), {1}, {1, 2}]
 
 
-def test_a_diamond():
-    plan = parse(DIAMOND)
-    assert levels(plan) == [[1], [2, 3], [4]]
-    assert ids(plan.sinks) == [4]
-    assert plan.ancestors(4) == {1, 2, 3}
-
-
-def test_a_one_hop_step_beside_a_chain_is_a_sink():
-    plan = parse(["a", "b #1", "c"])
-    assert levels(plan) == [[1, 3], [2]]
-    assert ids(plan.sinks) == [2, 3]
-
-
-def test_forward_references():
-    plan = parse(["c #2", "b #3", "a"])
-    assert levels(plan) == [[3], [2], [1]]
-    assert ids(plan.sinks) == [1]
-    assert plan.ancestors(1) == {2, 3}
-
-
 def test_a_comparison_is_in_no_level_and_hides_no_sink():
     plan = parse(
         [
@@ -191,14 +171,6 @@ def test_forms(form):
     assert parse(form) == PARSED
     assert parse(json.dumps(form)) == PARSED
     assert parse(f"\ufeff\n {json.dumps(form)} \n") == PARSED
-
-
-def test_ids_are_numbered_anew_at_once():
-    """Not one after the other: 1 becomes 2 and 2 becomes 1."""
-    plan = parse(
-        [{"id": 2, "question": "a"}, {"id": 1, "question": "b #2"}, {"id": 12, "question": "c #1 #2 C#1"}]
-    )
-    assert questions(plan) == ["a", "b #1", "c #2 #1 C#1"]
 
 
 @pytest.mark.parametrize("flag", [False, "false", "False", " FALSE "])
@@ -368,11 +340,6 @@ def test_noise_is_a_plan_or_an_input_error():
 
 
 # The argument of a command line
-
-
-def test_load_text():
-    assert load(json.dumps(BRIDGE)) == PARSED
-    assert load(" \n" + json.dumps({"plan": BRIDGE})) == PARSED
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig"])

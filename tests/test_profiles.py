@@ -7,7 +7,7 @@ import json
 import pytest
 from model_server import RawServer, ok
 
-from gsw_graph.extract import BY_MODEL, Work, rules
+from gsw_graph.extract import Work
 from gsw_graph.extract.pool import ByModel
 from gsw_graph.model.documents import Document, Passage
 from gsw_graph.models.chat.chat import Chat
@@ -110,20 +110,3 @@ def test_what_a_passage_does_not_say_is_refused(tmp_path):
     )
     work, _ = workspace("propositions", tmp_path, lambda *_: ok({"passages": strange}))
     assert "name what the passage does not name" in work.failures[0].reason
-
-
-def test_a_sentence_with_two_names_stands_for_a_proposition():
-    text = "Vera Holm built the Stone Pier. It is long. In 1902 Juan Ruiz bought it."
-    document = Document("a.md", "", (Passage(text, "Stone Pier", 0),), "test", titled=True)
-    found = rules.extract_sentences(document)
-    assert found.extractor == "sentences"
-    assert [(fact.text, [name for name, _ in fact.mentions]) for fact in found.propositions] == [
-        ("Vera Holm built the Stone Pier.", ["Stone Pier", "Vera Holm"]),
-        ("In 1902 Juan Ruiz bought it.", ["Stone Pier", "1902", "Juan Ruiz"]),
-    ]
-
-
-def test_every_profile_has_a_name_that_load_takes():
-    from gsw_graph.extract.pool import PROFILES
-
-    assert set(PROFILES) == set(BY_MODEL)

@@ -91,19 +91,6 @@ def test_the_chain_comes_first_and_what_is_unconnected_last(recipe):
     )  # passages have the little rest
 
 
-def test_a_proposition_in_between_is_found_by_the_beam():
-    """Without jumps the path from f0 to f3 leads over f2, which is hardly near the question itself."""
-    found = ask(graph(), replace(DEFAULT, jumps=0))
-    assert sorted(max((path for path, _ in found.paths), key=len)) == ["f0", "f2", "f3"]
-
-
-def test_passages_outside_the_focus_stay_below_those_inside():
-    found = ask(graph(), replace(DEFAULT, focus=2))
-    inside = set(found.passages[:2])
-    assert inside == set(ask(graph(), replace(DEFAULT, focus=2, focus_passage_weight=0.2)).passages[:2])
-    assert found.scores[1] > found.scores[2]
-
-
 def test_seeds_are_those_of_stage_one_or_the_best_within_the_subgraph():
     """The nearest propositions of stage 1 may be others than those of the passages that it found."""
     recipe = replace(DEFAULT, path_entities=0, width=1, propositions=2)
@@ -116,29 +103,7 @@ def test_seeds_are_those_of_stage_one_or_the_best_within_the_subgraph():
     assert first == {"porto", "river", "mayor", "ana", "pier"}
 
 
-def test_paths_are_embedded_only_where_the_recipe_says_so():
-    asked = []
-
-    def encode(paths):  # type: ignore[no-untyped-def]
-        asked.append([list(path) for path in paths])
-        return np.stack([unit(f0=1.0) for _ in paths])
-
-    narrow = replace(DEFAULT, width=1, exact=2)
-    ask(graph(), replace(DEFAULT, width=1), encode=encode)
-    assert asked == []
-    ask(graph(), narrow, encode=encode)
-    assert asked
-    assert all(fact in AXIS for paths in asked for path in paths for fact in path)
-    assert all(len(paths) <= narrow.exact for paths in asked)
-
-
 def test_a_memory_without_propositions_answers_by_vectors():
     found = ask(build((passage, [], []) for passage in FACTS), DEFAULT, 2, facts=[])
     assert found.passages == ["p0", "p2"]
     assert found.paths == []
-
-
-def test_what_the_index_knows_and_the_graph_does_not_is_left_out():
-    found = ask(graph(), DEFAULT, near=[("new", 0.9), *NEAR], facts=[("fresh", 0.9), *NEAREST_FACTS])
-    assert "new" not in found.passages
-    assert set(found.passages[:3]) == {"p0", "p1", "p2"}

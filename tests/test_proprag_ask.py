@@ -6,11 +6,9 @@ import json
 from dataclasses import replace
 
 import pytest
-import samples
 from dump import version
 
 from gsw_graph.ask.retrieve.strategies import STRATEGIES as RUN
-from gsw_graph.store.reader import Reader
 
 STRATEGIES = ["proprag", "fusion"]
 QUESTION = "Who is the mayor of the town where the builder of the Stone Pier was born?"
@@ -34,23 +32,6 @@ def test_the_same_on_every_engine_and_again(sample, embedded_sample, strategy):
     assert version(sample) == stamp
 
 
-def test_chains_of_fusion_know_the_walk(sample, embedded_sample):
-    answer, expected = (
-        one.ask(
-            samples.QUESTION, strategy="fusion", plan=samples.PLAN, k=4, trace=True, llm=False, keep=False
-        )
-        for one in (sample, embedded_sample)
-    )
-    assert answer.strategy == "fusion"
-    assert answer.chains
-    assert answer.trace is not None
-    assert any("walk" in candidate.via for hop in answer.trace.hops for candidate in hop.candidates)
-    chains, expected_chains = (
-        [(round(c.score, 3), [h.answer for h in c.hops]) for c in one.chains] for one in (answer, expected)
-    )
-    assert chains == expected_chains
-
-
 def test_a_trace_shows_the_paths_of_propositions(sample):
     answer = sample.ask(QUESTION, strategy="proprag", k=9, trace=True, llm=False, keep=False)
     assert answer.trace is not None
@@ -62,14 +43,6 @@ def test_a_trace_shows_the_paths_of_propositions(sample):
     texts = {passage.id: passage.text for passage in answer.passages}
     assert {fact.passage for fact in facts} <= set(texts)
     assert answer.to_dict()["trace"]["fact_paths"][0]["propositions"][0]["text"] == facts[0].text
-
-
-def test_a_trace_shows_the_bridges_of_fusion(sample):
-    answer = sample.ask(QUESTION, strategy="fusion", trace=True, llm=False, keep=False)
-    assert answer.trace is not None
-    assert answer.trace.bridges
-    offered = Reader(sample._connection).pairs_of([passage.id for passage in answer.passages])
-    assert set(answer.trace.bridges) <= {answer for answers in offered.answers for answer in answers}
 
 
 def test_the_paper_walks_over_the_whole_graph_and_embeds_paths(sample, monkeypatch):
@@ -114,36 +87,9 @@ def test_what_is_loaded_is_found_and_what_is_forgotten_is_not(sample, tmp_path, 
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
-def test_hostile_questions_are_questions(sample, strategy):
-    for question in (
-        "?",
-        "(((",
-        "AND OR NOT",
-        "🙂",
-        "\u202e \u202c",
-        "MATCH (n) DETACH DELETE n",
-        "a" * 5000,
-    ):
-        sample.ask(question, strategy=strategy, k=3, trace=True, llm=False, keep=False)
-
-
-@pytest.mark.parametrize("strategy", STRATEGIES)
 def test_a_memory_of_plain_texts_has_neither_pairs_nor_propositions(corpus, strategy):
     answer = corpus.ask("What is the harbour?", strategy=strategy, k=3, trace=True, llm=False, keep=False)
     assert answer.passages
     assert answer.strategy == ("linked" if strategy == "fusion" else strategy)
     assert answer.trace is not None
     assert answer.trace.walked == ("neighbourhood" if strategy == "fusion" else "propositions")
-
-
-def test_chains_in_a_memory_of_plain_texts_say_what_it_lacks(corpus):
-    answer = corpus.ask("What is the harbour?", strategy="ricr", llm=False, keep=False)
-    assert answer.abstained is True
-    assert answer.missing == "the memory holds no question-answer pairs, of which chains are made"
-
-
-@pytest.mark.parametrize("strategy", STRATEGIES)
-def test_an_empty_memory(memory, strategy):
-    answer = memory.ask(QUESTION, strategy=strategy, llm=False, keep=False)
-    assert answer.passages == []
-    assert answer.missing == "the memory is empty"

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gsw_graph.ask.retrieve.propositions import Path
 from gsw_graph.ask.retrieve.propositions import beam_search as search
 
 
@@ -83,14 +82,6 @@ def test_jump_points_follow_propositions_they_share_nothing_with():
     assert {path.steps[-1] for path in jumped if len(path.steps) == 2} <= {0, 1}
 
 
-def test_incoherent_steps_are_refused():
-    vectors = np.array([[1, 0], [0, 1], [0.6, 0.8]], dtype=np.float32)
-    question = np.array([0.8, 0.6], dtype=np.float32)
-    _, paths = search(vectors, question, np.ones((3, 3), dtype=bool), width=9, length=2, coherence=0.3)
-    pairs = {frozenset(path.steps) for path in paths if len(path.steps) == 2}
-    assert pairs == {frozenset((0, 2)), frozenset((1, 2))}
-
-
 def test_embedded_paths_replace_the_mean_where_there_are_more_than_the_beam_keeps():
     vectors, question, _ = made(1, 6, 1.0)
     everything = np.ones((6, 6), dtype=bool)
@@ -105,25 +96,3 @@ def test_embedded_paths_replace_the_mean_where_there_are_more_than_the_beam_keep
     assert paths[0].score == pytest.approx(1, abs=1e-6)
     assert len(asked) == 1
     assert len(asked[0]) <= 15
-
-
-def test_one_order_keeps_the_first_of_two_orders():
-    vectors, question, _ = made(2, 3, 1.0)
-    everything = np.ones((3, 3), dtype=bool)
-    for one_order, most in ((True, 3), (False, 6)):
-        _, paths = search(vectors, question, everything, width=50, length=2, one_order=one_order)
-        assert sum(len(path.steps) == 2 for path in paths) == most
-
-
-def test_nothing_to_search():
-    assert search(
-        np.zeros((0, 3), np.float32), np.ones(3, np.float32), np.zeros((0, 0), bool), width=4, length=3
-    ) == ([], [])
-    assert search(
-        np.eye(1, dtype=np.float32),
-        np.ones(1, np.float32),
-        np.zeros((1, 1), bool),
-        width=4,
-        length=3,
-        jumps=3,
-    )[1] == [Path((0,), 1.0)]

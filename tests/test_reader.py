@@ -28,7 +28,6 @@ from gsw_graph.ask.retrieve.strategies.fusion import RICR
 from gsw_graph.ask.strategy import AnswerDraft, Retrieved
 from gsw_graph.errors import ReplyError
 from gsw_graph.model.results import RankedPassage
-from gsw_graph.models.chat.request import estimate, estimate_messages
 from gsw_graph.models.prompts import prompt
 
 ASKED = "Where was the builder of the bridge born?"
@@ -105,46 +104,7 @@ def test_without_evidence_no_model_is_asked():
     assert chat.requests == []
 
 
-def test_tokens_are_of_the_evidence_and_of_all_that_was_sent():
-    chat = ScriptedChat("Answer: Oslo\nSources: 3")
-    tokens = read_answer(ASKED, EVIDENCE, chat).tokens
-    assert tokens["evidence"] >= sum(estimate(item.text) for item in EVIDENCE)
-    assert tokens["prompt"] == estimate_messages(chat.requests[0].messages)
-    assert tokens["prompt"] > tokens["evidence"] + estimate(prompt("answer"))
-
-
 # What is answered and cited
-
-
-def test_an_answer_is_wanted_in_any_case():
-    """The papers' main tables; never the default. What stands on no line cites none."""
-    chat = ScriptedChat("Not in the evidence: all of it", "Answer: Valparaíso\nSources:")
-    said = from_items(ASKED, EVIDENCE, chat, must=True)
-    assert said.answer == "Valparaíso"
-    assert said.abstained is False
-    assert said.citations == []
-    assert prompt("answer_must") in chat.requests[0].messages[1]["content"]
-    assert answered(PASSAGES, "Answer: Valparaíso\nSources:", "Not in the evidence: it").abstained
-
-
-def test_the_reader_is_told_of_a_search_that_hardly_fits():
-    chat = ScriptedChat(*["Answer: Port Ellery\nSources: 1"] * 2)
-    from_items(ASKED, EVIDENCE, chat)
-    from_items(ASKED, EVIDENCE, chat, doubt=True)
-    assert [prompt("answer_doubt") in request.messages[1]["content"] for request in chat.requests] == [
-        False,
-        True,
-    ]
-
-
-def test_the_reader_of_panini_thinks_first():
-    chat = ScriptedChat(
-        "Thought: Ana Ruiz built it [1] and was born there [2].\nAnswer: Port Ellery\nSources: 1, 2"
-    )
-    said = from_items(ASKED, EVIDENCE, chat, task="answer_panini")
-    assert said.answer == "Port Ellery"
-    assert [citation.passage for citation in said.citations] == ["passage of a", "passage of b"]
-    assert chat.requests[0].messages[0]["content"] == prompt("answer_panini")
 
 
 def test_the_model_decides_and_the_confidence_is_told():
@@ -209,22 +169,6 @@ def test_an_inferred_answer_is_given_and_marked():
 
 
 # As it comes
-
-
-@pytest.mark.parametrize(
-    "reply",
-    [
-        "<think>Oslo?</think>\nAnswer: Port Ellery [2]\nSources: 2",
-        "Inferred: Port Ellery\nSources: 2",
-        "Port Ellery",
-        "**Answer:** Port Ellery",
-        "Answer: Port Ellery\nSources: 77",
-    ],
-)
-def test_only_the_answer_is_shown(reply):
-    shown = []
-    read = read_answer(ASKED, EVIDENCE, ScriptedChat(reply), on_text=shown.append)
-    assert "".join(shown) == read.answer == "Port Ellery"
 
 
 # Nothing that a document or a model writes becomes a citation

@@ -6,10 +6,8 @@ import re
 
 import pytest
 from chain_fakes import Find, grown, pair, plan
-from hypothesis import given
-from hypothesis import strategies as st
 
-from gsw_graph.ask.answer.evidence import BUDGET, ENOUGH, Item, chains, flat, gather, listed, passages
+from gsw_graph.ask.answer.evidence import BUDGET, chains, gather, listed, passages
 from gsw_graph.ask.retrieve.qa_chains import ScoredPair
 from gsw_graph.ask.strategy import Retrieved
 from gsw_graph.model.results import RankedPassage
@@ -94,26 +92,6 @@ def test_forms_of_evidence():
     assert texts(gather("q", everything, passages)) == [f"title {one}: Text of {one}." for one in "abcd"]
 
 
-def test_what_two_documents_say_alike_is_one_line():
-    """They were told apart by their ids."""
-    first = [
-        ScoredPair(pair(id, "Ana", question="Who sang?", passage=f"passage of {id}"), ("vector",), 0.9)
-        for id in "ab"
-    ]
-    both = Retrieved(
-        [],
-        grown(plan("first", "alone"), "q", Find({"first": first[:1], "alone": first[1:]})),
-        {f"passage of {one}": passage(one) for one in "ab"},
-    )
-    assert texts(gather("q", both)) == ["Who sang? Ana"]
-
-
-def test_a_pair_whose_passage_is_read_stands_for_the_best_chain_alone():
-    items = gather("q", found([passage(one, f"Text of {one}.") for one in "abcd"]))
-    assert texts(items)[:3] == ["question a Ana", "question c Rome", "title a: Text of a."]
-    assert len(items) == 6
-
-
 def test_without_chains_the_passages_are_the_evidence():
     plain = Retrieved([passage("e", "title e\nFirst."), passage("f", "Second.", title="")])
     assert texts(gather("q", plain)) == ["title e: First.", "Second."]
@@ -136,31 +114,6 @@ def test_below_the_best_passages_sentences_are_read_that_say_what_is_asked():
             == "title x: … The Marrow Bridge was built by Ana Ruiz. … She was born in Port Ellery by the sea."
         )
         assert last.passage is further
-
-
-def test_sentences_stop_where_there_is_enough():
-    further = [
-        passage(
-            f"{n}", f"The builder of the Marrow Bridge number {n} was born in {'a very small village ' * 20}."
-        )
-        for n in range(30)
-    ]
-    sizes = [estimate(item.text) for item in gather(ASKED, Retrieved([passage("e")], below=further))]
-    assert ENOUGH * 0.8 < sum(sizes) <= ENOUGH
-    long = passage("e", "wide words " * 4000)
-    assert len(gather(ASKED, Retrieved([long], below=further))) == 1
-
-
-def test_of_a_passage_too_long_its_beginning_is_read():
-    rest = "The town is old and its market is held twice a week on the square. " * 200
-    text = f"Ana Ruiz came by sea. {rest}The Marrow Bridge was built by Ana Ruiz. {rest * 4}"
-    items = gather(ASKED, Retrieved([passage("e", text), passage("f", "Short.")]))
-    assert f"title e: {text}".startswith(items[0].text.removesuffix(" …"))
-    assert items[0].text.endswith(" …")
-    assert BUDGET * 0.9 < estimate(items[0].text) <= BUDGET - 150, "all that the other need not have"
-    assert "Marrow Bridge" not in "".join(texts(items))
-    assert items[1].text == "title f: Short."
-    assert sum(estimate(item.text) for item in items) <= BUDGET
 
 
 # Size
@@ -218,8 +171,3 @@ def test_a_document_cannot_write_a_line(text):
     check_lines(
         gather("q", Retrieved([], grown(plan("first"), "q", Find(table)), {"passage of a": passage("a")}))
     )
-
-
-@given(st.text(st.sampled_from("[]<>|12, ;\n\r\u2028 evidencaQ:"), max_size=60))
-def test_nor_can_any_text(text):
-    check_lines([Item(flat(text), passage("e")), Item("Rome.", passage("f"))])

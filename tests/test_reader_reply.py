@@ -80,63 +80,7 @@ def test_what_a_reply_says(reply, said):
     assert parse_reply(reply) == said
 
 
-@pytest.mark.parametrize(
-    "reply",
-    [
-        "",
-        " \n",
-        "Answer:\nSources: 1",
-        "Sources: 1",
-        "<think>Answer: Rome",
-        "<|channel|>analysis<|message|>Answer: Rome",
-        "Answer: [1]\nSources: 1",
-        "Answer: ** **",
-    ],
-)
-def test_a_reply_without_an_answer_says_what_to_write(reply):
-    with pytest.raises(ValueError, match='Write "Answer: '):
-        parse_reply(reply)
-
-
 # As they come
-
-
-def streamed(*pieces):
-    shown = []
-    stream = Stream(shown.append)
-    for piece in pieces:
-        stream(piece)
-    return shown
-
-
-def test_words_are_shown_as_they_are_whole():
-    assert streamed(
-        "<think>Hm", "m</think>Ans", "wer: Santa Ma", "ria del [1", ", 2] Fio", "re\n", "Sour", "ces: 1"
-    ) == ["Santa", " Maria del"]
-
-
-def test_no_kind_of_thoughts_is_shown():
-    for kind in ("think", "thinking", "thought", "reasoning"):
-        assert "".join(streamed(*f"<{kind}>Answer: Oslo it is\n</{kind}>Answer: Rome \nSources: 1")) == "Rome"
-        assert streamed(*f"<{kind}>Answer: Oslo it is\n") == []
-
-
-def test_the_rest_is_shown_at_the_end():
-    shown = []
-    stream = Stream(shown.append)
-    for piece in ("Answer: Santa Maria", " dei"):
-        stream(piece)
-    stream.end("Santa Maria dei Miracoli")
-    assert shown == ["Santa", " Maria", " dei Miracoli"]
-
-
-def test_another_reply_in_its_place():
-    shown = []
-    stream = Stream(shown.append)
-    stream("Answer:\nSources: 1")
-    stream.again()
-    stream("Answer: Rome \nSources: 1")
-    assert shown == ["Rome"]
 
 
 PARTS = st.sampled_from(

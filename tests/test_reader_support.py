@@ -61,14 +61,6 @@ def test_the_lines_an_answer_stands_on(answer, named, lines):
     assert stands(answer, *named) == lines
 
 
-@pytest.mark.parametrize(
-    "answer", ["yes", "No.", "no, he was not", "Sí", "нет", "いいえ", "नहीं", "Marrow Bridge"]
-)
-def test_a_judgement_need_not_stand_in_words(answer):
-    assert stands(answer, 2, 3) == [2, 3]
-    assert len(stands(answer)) == 1
-
-
 def test_what_a_comparing_step_says_need_not_stand_in_words():
     for answer in ("three", "three years", "43"):
         assert stands(answer, 2, 3, judged=True) == [2, 3]
@@ -80,15 +72,3 @@ def test_scripts_without_spaces():
     lines = [line("彼は大阪で生まれた。"), line("彼女は東京で生まれた。")]
     assert supported("どこで", "東京", [], lines, judged=False) == [1]
     assert supported("どこで", "京都", [0], lines, judged=False) == []
-
-
-def test_words_with_vowel_signs_are_whole():
-    lines = [line("वह दिल्ली में रहता है।")]
-    assert supported("कहाँ?", "दिल्ली", [], lines, judged=False) == [0]
-    assert supported("कहाँ?", "दिल", [0], lines, judged=False) == []
-
-
-def test_long_passages_are_searched_whole():
-    assert supported(
-        "q", "Port Ellery", [], [line("short", "words " * 2000 + "in Port Ellery.")], judged=False
-    ) == [0]

@@ -192,20 +192,6 @@ def test_names_that_are_not_in_the_passage_are_left_out_and_told(tiny):
     assert faults == ["the triple 'The sea / country / Sweden' was left out: 'Sweden' is not in passage 2"]
 
 
-def test_a_name_is_found_however_it_is_written(tiny, monkeypatch):
-    monkeypatch.setattr(
-        tiny,
-        "_generate",
-        lambda texts: (
-            ["<triplet> ana  RUIZ <subj> O'Brien, Ltd <obj> employer <subj> Anton <obj> x</s>"] * len(texts)
-        ),
-    )
-    ((workspace, faults),) = tiny.extract([document("a", "Ana\nRuiz went to O'Brien Ltd. Antonia stayed.")])
-    assert facts(workspace) == [("ana RUIZ employer O'Brien, Ltd", 0)]
-    assert len(faults) == 1
-    assert "'Anton' is not in passage 1" in faults[0]
-
-
 def test_long_passages_are_read_a_few_sentences_at_a_time(tiny, monkeypatch):
     seen = []
 
@@ -220,12 +206,6 @@ def test_long_passages_are_read_a_few_sentences_at_a_time(tiny, monkeypatch):
     assert " ".join(sorted(seen)) == text
     assert facts(workspace) == [(f"A{n} r ends.", 0) for n in (0, 2, 4, 6)] + [("B0 r over.", 0)]
     assert faults == ["a sentence of 404 tokens in passage 1 was read up to the 256th"]
-
-
-def test_what_fails_while_it_reads_is_told(tiny, monkeypatch):
-    monkeypatch.setattr(tiny, "_generate", lambda _: (_ for _ in ()).throw(RuntimeError("broken")))
-    with pytest.raises(ModelError, match=r"reading 1 texts failed \(broken\)"):
-        workspaces(tiny, [document("a", "x")])
 
 
 # --- how it is loaded ---

@@ -8,15 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gsw_graph.extract.llm import read
 from gsw_graph.models.chat.request import answer_text, parse_json
-
-VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
-    max_leaves=12,
-)
-OBJECTS = st.dictionaries(st.text(min_size=1), VALUES, min_size=1, max_size=4)
 
 
 @pytest.mark.parametrize(
@@ -82,15 +74,6 @@ def test_what_is_cut_or_broken_is_refused(text):
         parse_json(text, ("a",))
 
 
-@given(OBJECTS, st.data())
-def test_no_beginning_is_taken_for_the_whole(value, data):
-    whole = data.draw(st.sampled_from([json.dumps(value), json.dumps(value, ensure_ascii=False)]))
-    cut = data.draw(st.integers(0, len(whole) - 1))
-    for before in ("", "Here it is: ", "```json\n"):
-        with pytest.raises(ValueError, match="JSON"):
-            parse_json(before + whole[:cut])
-
-
 @given(st.text())
 def test_any_text_is_read_or_refused(text):
     try:
@@ -114,24 +97,6 @@ def test_any_text_is_read_or_refused(text):
 )
 def test_thoughts(text, rest):
     assert answer_text(text).strip() == rest
-
-
-@pytest.mark.parametrize(
-    "wrap", [lambda value: value, lambda value: [value], lambda value: {"result": value}]
-)
-def test_an_extraction_with_ids_as_numbers_and_wrapped(wrap):
-    nodes = [{"id": 1, "name": "Tamsin Roe", "roles": []}, {"id": 2, "name": "Calder Weir", "roles": []}]
-    asked = [
-        {"id": 1, "text": "Who built the weir?", "answers": [1]},
-        {"id": 2, "text": "What did Roe build?", "answers": ["2"]},
-    ]
-    found = read(
-        wrap({"entity_nodes": nodes, "verb_phrase_nodes": [{"id": 1, "phrase": "built", "questions": asked}]})
-    )
-    assert [answers for _, questions in found.phrases for _, answers in questions] == [
-        ("Tamsin Roe",),
-        ("Calder Weir",),
-    ]
 
 
 @pytest.mark.parametrize(

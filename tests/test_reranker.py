@@ -8,7 +8,7 @@ import pytest
 from gsw_graph.config import Settings
 from gsw_graph.errors import InputError, ModelError
 from gsw_graph.models.embed.torch_backend import quiet_libraries
-from gsw_graph.models.rerank import CrossEncoderReranker, HttpReranker, load, sigmoid
+from gsw_graph.models.rerank import CrossEncoderReranker, HttpReranker, load
 
 WORDS = (
     "who wrote the trial novel by kafka river flows from mountain to sea blue was born in prague a".split()
@@ -106,12 +106,6 @@ def test_settings():
     assert KEY not in repr(loaded)
 
 
-def test_sigmoid_keeps_the_order_at_both_ends():
-    assert np.allclose(sigmoid(np.array([-2.0, 0.0, 3.0])), expected(np.array([-2.0, 0.0, 3.0])))
-    assert (np.diff(sigmoid(np.array([-1e4, -700.0, -40.0, -39.0, 30.0, 31.0]))) > 0).all()
-    assert sigmoid(np.array([1e9])) == 1
-
-
 def test_cross_encoder_scores(cross, folder):
     scores = cross.score(PAIRS)
     assert scores.dtype == np.float32
@@ -174,28 +168,6 @@ def test_missing_models(folder, tmp_path, monkeypatch, capfd):
     with pytest.raises(InputError, match="no device"):
         load(Settings(reranker=str(folder), device="gpu"))
     assert capfd.readouterr() == ("", "")
-
-
-def test_batch_is_halved_when_the_memory_is_full(folder, monkeypatch):
-    import torch
-
-    cross = CrossEncoderReranker(str(folder), "cpu")
-    real = cross.model.predict
-    sizes = []
-    capacity = 8
-
-    def predict(pairs, batch_size, **options):
-        sizes.append(batch_size)
-        if batch_size > capacity:
-            raise torch.OutOfMemoryError("full")
-        return real(pairs, batch_size=batch_size, **options)
-
-    monkeypatch.setattr(cross.model, "predict", predict)
-    assert cross.score(PAIRS).shape == (len(PAIRS),)
-    assert sizes == [32, 16, 8]
-    capacity = 0
-    with pytest.raises(ModelError, match="GSWGRAPH_DEVICE=cpu"):
-        cross.score(PAIRS)
 
 
 def test_half_precision(folder, monkeypatch):

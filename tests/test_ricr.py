@@ -22,16 +22,6 @@ from chain_fakes import (  # noqa: F401 - a fixture
 # Which steps run
 
 
-def test_a_one_hop_sequence_beside_a_longer_one_still_runs():
-    found = {
-        "first": [scored("a", 0.9, "Ana")],
-        "second of Ana": [scored("b", 0.8, "Rome")],
-        "alone": [scored("c", 0.7, "Salt")],
-    }
-    beams = run(plan("first", "second of #1", "alone"), found)
-    assert ways(beams.ends()) == [[(3, "c", "Salt")], [(1, "a", "Ana"), (2, "b", "Rome")]]
-
-
 def test_nothing_is_asked_for_a_step_that_only_compares():
     find = Find({"first": [scored("a", 0.9, "Ana")], "second of Ana": [scored("b", 0.8, "Rome")]})
     beams = grown(plan("first", "second of #1", compare="Is #2 in #1?"), "the original", find)
@@ -138,17 +128,6 @@ def test_words_of_the_question_are_an_answer_where_they_are_a_part_of_a_name(que
     assert answers(beams, 1)[0] == ", ".join(answer)
 
 
-def test_what_stands_in_the_question_is_seen_with_the_answers_before():
-    beams = run(
-        TWO,
-        {
-            "first": [scored("a", 0.9, "Ana")],
-            "second of Ana": [scored("back", 0.9, "Ana"), scored("on", 0.5, "Rome")],
-        },
-    )
-    assert answers(beams, 2) == ["Rome"]
-
-
 # Where nothing is found
 
 
@@ -187,27 +166,6 @@ def test_a_hop_that_finds_something_for_one_chain_does_not_fall_back():
     assert find.calls[1:] == [["second of Ana", "second of Bo"]]
     assert answers(beams, 2) == ["Rome"]
     assert not any(expansion.instead for expansion in beams.expansions)
-
-
-def test_a_step_falls_back_for_all_its_chains_and_each_keeps_its_own_question():
-    find = Find(
-        {
-            "first": [scored("a", 0.9, "Ana"), scored("b", 0.8, "Bo")],
-            "second of Ana": [scored("none", 0.9)],
-            "the original": [scored("o", 0.6, "Bo")],
-        }
-    )
-    beams = grown(TWO, "the original", find)
-    assert [expansion.concrete.text for expansion in beams.expansions] == [
-        "first",
-        "second of Ana",
-        "second of Bo",
-    ]
-    assert answers(beams, 2) == ["Bo"]  # it stands in a concrete question, but not in the one that was asked
-    assert [one.scored.pair.id for expansion in beams.expansions[1:] for one in expansion.considered] == [
-        "o",
-        "o",
-    ]  # what was found first is gone
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import random
-
 import pytest
 from chain_fakes import (  # noqa: F401 - a fixture
     DIAMOND,
@@ -59,72 +57,6 @@ def test_e1_of_one_document_and_e1_of_another_do_not_collide():
         beams = run(one, {"first": found})
         assert answers(beams, 1) == ["Ana Ruiz", "Bo Lind"]
     assert calls(TWO, {"first": found})[1] == ["second of Ana Ruiz", "second of Bo Lind"]
-
-
-@pytest.mark.parametrize("beam", [1, 3, 5, 8])
-def test_as_many_chains_survive_as_the_beam_is_wide(beam):
-    people = [scored(f"p{n}", 0.9 - n / 50, f"Person{n}") for n in range(10)]
-    towns = {
-        f"second of Person{n}": [scored(f"t{n}{m}", 0.9 - m / 50, f"Town{n}{m}") for m in range(3)]
-        for n in range(10)
-    }
-    beams = run(TWO, {"first": people, **towns}, beam=beam)
-    assert answers(beams, 1) == [f"Person{n}" for n in range(beam)]
-    assert len(asked(beams, 2)) == len(beams.chains[2]) == len(beams.ends()) == beam
-
-
-def test_a_pair_with_many_answers_adds_no_more_chains_than_the_beam_is_wide():
-    """Its first ones, for a pair names the chief of them first; and it keeps out no chain that is better."""
-    found = {
-        "first": [
-            scored("few", 0.9, "Best"),
-            scored("many", 0.8, *"Zoe Yan Xi Wu Vic Ada".split()),
-            scored("late", 0.7, "Late"),
-        ]
-    }
-    beams = run(TWO, found, beam=3)
-    assert answers(beams, 1) == ["Best", "Xi", "Yan"]
-    beams = run(TWO, found, beam=5)
-    assert answers(beams, 1) == ["Best", "Vic", "Wu", "Xi", "Yan"]
-    assert fates(beams, 1) == {"few": "kept", "many": "kept", "late": "below the beam"}
-    assert answers(run(TWO, {"first": [scored("many", 0.8, *"Zoe Yan Xi Wu Vic Ada".split())]}), 1) == [
-        "Vic",
-        "Wu",
-        "Xi",
-        "Yan",
-        "Zoe",
-    ]  # not Ada, the sixth
-
-
-@pytest.mark.parametrize(
-    "one", [plan("first", "second of #1", "third of #2"), DIAMOND], ids=["linear", "diamond"]
-)
-def test_ties_have_one_order_however_candidates_come(one):
-    table = {
-        "first": [scored(f"p{n}", 0.5, f"Person{n}", f"Person{n + 1}") for n in range(5)],
-        **{f"second of Person{n}": [scored(f"t{n}{m}", 0.5, f"Town{m}") for m in range(4)] for n in range(7)},
-        **{
-            f"third of {name}{n}": [scored(f"r{name}{n}{m}", 0.5, f"River{m}") for m in range(4)]
-            for name in ("Person", "Town")
-            for n in range(7)
-        },
-        **{
-            f"fourth of Town{n} and River{m}": [scored(f"e{n}{m}{k}", 0.5, f"End{k}") for k in range(3)]
-            for n in range(4)
-            for m in range(4)
-        },
-    }
-    first = run(one, table)
-    assert all(len(chains) > 2 for chains in first.chains.values())
-    rng = random.Random(5)
-    for _ in range(20):
-        again = run(one, {text: rng.sample(found, len(found)) for text, found in table.items()})
-        assert {step: ways(chains) for step, chains in again.chains.items()} == {
-            step: ways(chains) for step, chains in first.chains.items()
-        }
-        assert [expansion.concrete.text for expansion in again.expansions] == [
-            expansion.concrete.text for expansion in first.expansions
-        ]
 
 
 def test_what_became_of_every_candidate():

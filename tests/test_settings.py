@@ -32,14 +32,6 @@ def test_what_is_no_price(price):
         Settings.from_env({"GSWGRAPH_LLM_PRICE": price})
 
 
-def test_sound_numbers_are_taken():
-    env = {"CONCURRENCY": "1", "LLM_TIMEOUT": "1", "LLM_PRICE": "0,0"}
-    found = Settings.from_env({f"GSWGRAPH_{name}": value for name, value in env.items()})
-    assert found.concurrency == 1
-    assert found.llm_timeout == 1
-    assert found.llm_price == (0.0, 0.0)
-
-
 @pytest.mark.parametrize(
     ("env", "url", "key"),
     [
@@ -101,15 +93,6 @@ def test_what_are_no_request_settings(options):
         InputError, match=r"GSWGRAPH_LLM_OPTIONS_ANSWER.*temperature, top_p, max_tokens, extra_body"
     ):
         Settings.from_env({"GSWGRAPH_LLM_OPTIONS_ANSWER": options})
-
-
-def test_other_request_settings_bring_other_replies(tmp_path):
-    with RawServer(lambda *_: ok("Paris")) as server:
-        request = Request("answer", ({"role": "user", "content": "Which city?"},))
-        for options in ({}, {"temperature": 0.6}, {"temperature": 0.6}):
-            with Chat.open(server.settings(tmp_path, llm_options=options)) as chat:
-                chat.ask(request, str)
-        assert [body["temperature"] for body in server.bodies] == [0, 0.6]
 
 
 def test_prompts_are_replaced_by_those_of_a_folder(tmp_path):

@@ -8,7 +8,7 @@ import pytest
 from model_server import ModelServer, RawServer, error, ok
 
 from gsw_graph.config import Settings
-from gsw_graph.errors import InputError, ReplyError
+from gsw_graph.errors import ReplyError
 from gsw_graph.extract.llm import check, request
 from gsw_graph.memory import Memory
 from gsw_graph.model.documents import Document, Passage
@@ -57,12 +57,6 @@ def test_the_setting_decides(which, came, tmp_path):
         assert read(chat) == came
         assert {is_short(body) for body in server.bodies} == {which == "short"}
         assert chat.known(request(DOCUMENT, 0)) is came[0]
-
-
-def test_the_setting_has_a_name_and_two_values():
-    assert Settings.from_env({"GSWGRAPH_LLM_PROMPT": "short"}).llm_prompt == "short"
-    with pytest.raises(InputError, match=r"GSWGRAPH_LLM_PROMPT.*long or short"):
-        Settings(llm_prompt="tiny")
 
 
 def test_the_short_prompt_says_what_to_do_after_the_passage():

@@ -42,20 +42,6 @@ def test_any_text_keeps_every_character(text):
     assert squeeze(*split(paragraphs(text))) == squeeze(text)
 
 
-@given(
-    st.lists(st.tuples(st.text(max_size=300), st.sampled_from(["prose", "heading", "lines"])), max_size=12)
-)
-@settings(deadline=None)
-def test_no_passage_of_only_headings(parts):
-    blocks = [Block(text + "\n\n", kind) for text, kind in parts]
-    headings = {squeeze(block.text) for block in blocks if block.kind == "heading"}
-    bodies = [squeeze(block.text) for block in blocks if block.kind != "heading"]
-    if not any(bodies):
-        assert split(blocks) == []
-    elif all(body and body not in headings for body in bodies):
-        assert not headings & {squeeze(passage) for passage in split(blocks)}
-
-
 FILLER = "The harbour master wrote the tide table in a large and careful hand every morning. "
 
 
@@ -73,13 +59,6 @@ def test_abbreviations_quotes_and_wrapped_lines_are_not_sentence_ends(sentence):
     for lead in range(60):  # every place a cut could fall
         text = FILLER * 8 + "So. " * lead + sentence + " " + FILLER * 30
         assert any(sentence in passage for passage in split(paragraphs(text)))
-
-
-def test_a_paragraph_end_is_preferred():
-    long = (FILLER * 11).strip()
-    short = (FILLER * 6).strip()
-    assert split(paragraphs(f"{long}\n\n{long}")) == [long, long]
-    assert split(paragraphs(f"{long}\n\n{short}\n\n{long}")) == [long, short, long]
 
 
 def test_a_long_sentence_stays_whole_up_to_the_limit():

@@ -20,7 +20,6 @@ from gsw_graph.ask.asking import prepared
 from gsw_graph.ask.options import AskOptions
 from gsw_graph.ask.retrieve.recipes import Fit
 from gsw_graph.ask.retrieve.strategies import STRATEGIES, strategies
-from gsw_graph.ask.retrieve.variants import settings_of as names
 from gsw_graph.config import Settings
 from gsw_graph.errors import InputError, ModelError, StoppedError
 from gsw_graph.evaluate import Variant
@@ -151,35 +150,6 @@ def test_they_give_what_they_say(sample, name):
     assert all((answer.trace is None) == (name in ("dense", "bm25")) for answer in found), (
         "where there is something to tell"
     )
-
-
-@pytest.mark.parametrize("name", [strategy.name for strategy in STRATEGIES.values() if strategy.steady])
-def test_more_passages_change_none_of_the_first(sample, name):
-    """So a reader can be shown what stands below them."""
-    few, many = (
-        sample.ask(samples.QUESTION, strategy=name, k=k, answer=False, llm=False, keep=False) for k in (2, 6)
-    )
-    assert [passage.id for passage in few.passages] == [passage.id for passage in many.passages[:2]]
-
-
-def test_a_reader_sees_passages_below_those_that_were_asked_for(sample_folder, tmp_path):
-    shutil.copytree(sample_folder, tmp_path / "memory")
-    open_ = "Not in the evidence: Where was Ana Ruiz born?"
-    with ModelServer(lambda body: open_ if stage_of(body) == "answer" else None) as server:
-        settings = Settings(
-            memory=str(tmp_path / "memory"),
-            cache_dir=engines.quick_cache(tmp_path / "cache"),
-            llm="m",
-            llm_url=server.url,
-            llm_prompt="long",
-        )
-        with Memory.open(settings=settings) as memory:
-            answer = memory.ask(samples.QUESTION, strategy="linked", k=1, keep=False)
-            assert len(answer.passages) == 1
-            assert answer.abstained is True
-            assert answer.missing == "Where was Ana Ruiz born?"
-            first = server.calls[0].said
-            assert len(re.findall(r"^\[\d+\]", first, re.MULTILINE)) > 1
 
 
 def test_a_strategy_may_run_as_one_that_the_table_has_not(sample):
@@ -381,59 +351,3 @@ def test_named_memories_ask_one_language_model(sample, monkeypatch, tmp_path):
         assert chat.ledger.total().calls == 0, "its file is open"
         notes._close_chat(chat)
         assert sample._chat is None, "the next question makes another, whichever memory it asks"
-
-
-def test_the_trace_names_a_reranker_that_a_part_asked(sample, monkeypatch):
-    monkeypatch.setattr(sample, "_reranker", First())
-    answer = sample.ask(
-        "What was built at the pier after 1900?",
-        strategy="pathwise",
-        trace=True,
-        answer=False,
-        llm=False,
-        keep=False,
-    )
-    assert answer.models["reranker"] == "first"
-    assert (answer.trace and answer.trace.reranker) == "first"
-
-
-@pytest.mark.parametrize("name", [name for name in STRATEGIES if names(name)])
-def test_every_field_of_a_recipe_is_read(sample, name):
-    """A setting of `eval` that nobody reads would seem to make no difference."""
-    usual = STRATEGIES[name]
-    seen = set[str]()
-    sizes = {
-        setting: 0 for setting in names(name) if setting.rpartition(".")[2] == "whole" and name != "proprag"
-    }  # a small memory is one of many passages then
-    for strategy in (usual, Variant(name, sizes).build(), *map(usual.with_recipe, usual.recipes.values())):
-        for reranker in (None, First()):
-            sample._reranker = reranker
-            try:
-                for question in (samples.QUESTION, COMPARED):
-                    for answer in asked(
-                        sample,
-                        strategy.with_recipe(recorded(strategy.recipe, seen)),
-                        question,
-                        strategy.makes_plan,
-                    ):
-                        assert answer.passages
-            finally:
-                sample._reranker = None
-    elsewhere = {
-        # the part of the graph that the concrete questions of `fusion` walk over was fetched with its own bounds
-        "fusion": {"chains.walk.cap", "chains.walk.limit", "chains.unplanned"},
-        # for a language model, and of earlier questions: test_contract_runs.py
-        "pruned": {"tokens", "passages", "questions", "like"},
-    }
-    assert set(names(name)) - {"recipe"} - elsewhere.get(name, set()) <= seen
-
-
-def test_what_is_not_read_is_seen():
-    """That the check above can fail: neither comparing nor keeping is taken for reading."""
-    recipe = STRATEGIES["proprag"].recipe
-    seen = set[str]()
-    noting = recorded(recipe, seen)
-    assert {noting.weights: 1}[noting.weights]
-    assert isinstance(noting, type(recipe))
-    assert noting.weights.clique == recipe.weights.clique
-    assert seen == {"weights", "weights.clique"}

@@ -20,8 +20,6 @@ from gsw_graph import cli
 from gsw_graph.ask.retrieve.strategies import STRATEGIES, strategies
 from gsw_graph.config import Settings
 from gsw_graph.errors import InputError
-from gsw_graph.evaluate import Variant, evaluate
-from gsw_graph.evaluate.data import question_set
 from gsw_graph.memory import Memory
 
 PAGE = Path(__file__).parents[1] / "CONTRIBUTING.md"
@@ -139,16 +137,6 @@ def test_it_is_asked_as_a_record(added, memory, server):
     assert kept == {"answer": SAID, "by": "second-look", "id": answer.citations[0].passage}
 
 
-def test_its_constants_are_its_own(added, strategy, memory):
-    wide = strategy.with_recipe(added.SecondLookRecipe(near=3, cited=3))
-    answer = memory.ask(ASKED, strategy=wide, k=1)
-    assert [passage.id for passage in answer] == nearest(memory, FURTHER, 1)
-    assert [citation.passage for citation in answer.citations] == nearest(memory, FURTHER, 3)
-    assert len(memory.ask(ASKED, strategy="second-look").citations) == 1
-    with pytest.raises(InputError, match="near cannot be 0"):
-        added.SecondLookRecipe(near=0)
-
-
 def test_what_it_needs_is_said(strategy, memory):
     for without in (memory, Memory(memory._connection, replace(memory.settings, llm=None))):
         with pytest.raises(InputError, match=r"second-look needs a language model.*--llm"):
@@ -158,17 +146,6 @@ def test_what_it_needs_is_said(strategy, memory):
         match=r"second-look does not follow a plan.*--strategy ricr or fusion or pathwise or pruned or select$",
     ):
         memory.ask(ASKED, strategy="second-look", plan=[ASKED])
-
-
-def test_a_model_that_asks_nothing_further_leaves_what_was_found(strategy, memory, server):
-    server.faults = (Fault("empty", calls=(1, 2)),)
-    answer = memory.ask(ASKED, strategy="second-look")
-    assert answer.note is not None
-    assert answer.note.startswith("m asked nothing further: ")
-    assert [passage.id for passage in answer] == nearest(memory, ASKED)
-    assert server.count() == 3
-    assert answer.answer == "Ana Ruiz", "read from what was found, as of any strategy that brings none"
-    assert answer.answer_source == "llm", "read from what was found, as of any strategy that brings none"
 
 
 # On the command line
@@ -238,20 +215,3 @@ QUESTION = {
 
 
 # In Python
-
-
-def test_it_is_measured_and_tuned(strategy, memory, server, monkeypatch):
-    monkeypatch.setattr("gsw_graph.evaluate.run.WARM", 0.0)
-    asked = question_set(
-        [("1", QUESTION), ("2", {**QUESTION, "id": "b", "question": f"{ASKED} Say so."})], "q", "1"
-    )
-    found = evaluate(memory, asked, ["second-look", Variant("second-look", {"near": 1})], plans="none")
-    assert [one["em"] for one in found.strategies.values()] == [1, 1]
-    passages_alone = evaluate(memory, asked, ["second-look"], plans="none", answer=False)
-    assert passages_alone.settings["llm"] == "m", "it cannot search without"
-    assert passages_alone.failures == []
-    assert passages_alone.strategies["second-look"]["em"] is None
-    calls = server.count()
-    with pytest.raises(InputError, match="there is no language model, which second-look needs"):
-        evaluate(memory, asked, ["linked", "second-look"], plans="none", llm=False)
-    assert server.count() == calls

@@ -62,22 +62,6 @@ def test_cells_stay_as_they_were_written(tmp_path, table, lines):
     assert load(tmp_path / "a.csv", table) == (lines, [])
 
 
-def test_a_row_that_does_not_fit_the_head_is_not_put_under_it_without_a_word(tmp_path):
-    lines, notices = load(
-        tmp_path / "a.csv", "Name,Town,Year\nVik, Per,Pell,1904\nAnn,Harrow\nBo,Pell,1911,\nTotal\n"
-    )
-    assert lines == [
-        "column 1: Vik; column 2: Per; column 3: Pell; column 4: 1904",
-        "Name: Ann; Town: Harrow",
-        "Name: Bo; Town: Pell; Year: 1911",
-        "Total",
-    ]
-    assert notices == [
-        "rows with more cells than the head, which are read without its names: line 2",
-        "rows with fewer cells than the head, whose last columns are taken as empty: line 3, 5",
-    ]
-
-
 def test_no_cell_of_a_record_is_lost(tmp_path):
     (tmp_path / "a.csv").write_text('title,text,year\nA,"Some\nwords",1904\nB,More words,1911,harbour\n')
     first, second, notice = read([str(tmp_path / "a.csv")])

@@ -8,16 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gsw_graph.text.words import (
-    content_words,
     family,
-    fine_kind,
     idf,
-    kinds_of_roles,
     normalise_characters,
     normalise_text,
     pack_vector,
-    sentences,
-    stem,
     term_coverage,
     terms,
     unpack_vectors,
@@ -44,24 +39,6 @@ def test_characters_have_one_form(written, plain):
 
 
 @pytest.mark.parametrize(
-    ("written", "plain"),
-    [
-        (
-            "The aqueduct of Tarnfold was designed by Helga\nBrandstrom, who had studied in Norvik.",
-            "The aqueduct of Tarnfold was designed by Helga Brandstrom, who had studied in Norvik.",
-        ),
-        (
-            "The bill of the mill was paid by Anne-\nMarie Duval.",
-            "The bill of the mill was paid by Anne-Marie Duval.",
-        ),
-        ("It was the largest of the whole pro-\nvince.", "It was the largest of the whole province."),
-    ],
-)
-def test_wrapped_lines_are_joined(written, plain):
-    assert normalise_text(written) == plain
-
-
-@pytest.mark.parametrize(
     "written",
     [
         "Kestrel Lock\nThe lock was built by Oskar Lindqvist.",
@@ -73,13 +50,6 @@ def test_wrapped_lines_are_joined(written, plain):
 )
 def test_lines_of_headings_lists_and_paragraphs_stay_apart(written):
     assert normalise_text(written) == written
-
-
-@given(st.text())
-def test_characters_are_normalised_once(text):
-    once = normalise_characters(text)
-
-    assert normalise_characters(once).split() == once.split()
 
 
 @pytest.mark.parametrize(
@@ -95,11 +65,6 @@ def test_words(text, expected):
     assert words(text) == expected
 
 
-def test_terms_leave_function_words_out():
-    assert content_words("The bell of St. Odile's tower") == {"bell", "st", "odile", "tower"}
-    assert terms("serves served") == {"serv"} == {stem("serving")}
-
-
 def test_rare_terms_weigh_more_in_coverage():
     texts = [terms("the bell tower"), terms("the bell of Dale"), terms("a pier")]
     query = terms("bell tower pier")
@@ -109,11 +74,6 @@ def test_rare_terms_weigh_more_in_coverage():
     assert term_coverage({"tower", "bell"}, {"tower"}, idf=weights) > 0.5
     assert term_coverage((), texts[0]) == 0
     assert term_coverage({"spouse"}, terms("married"), alternatives={"spouse": family("spouse")}) == 1
-
-
-def test_sentences_are_lines_without_headings():
-    text = "# Ferry\nMr. A. Foo went\nto Dale. It was far.\n\nShort heading\n\nThe end came."
-    assert sentences(text) == ("Mr. A. Foo went to Dale.", "It was far.", "The end came.")
 
 
 @given(st.text())
@@ -126,9 +86,3 @@ def test_vectors_survive_packing():
     vector /= np.linalg.norm(vector)
     assert float(unpack_vectors([pack_vector(vector)])[0] @ vector) > 0.99
     assert unpack_vectors([]).shape == (0, 0)
-
-
-def test_kinds():
-    assert kinds_of_roles(["film director"]) == {"person"}
-    assert fine_kind("counties") == fine_kind("district") != fine_kind("town")
-    assert fine_kind("spoon") is None

@@ -12,7 +12,6 @@ from cli_runner import fake, run
 from engines import own_replies
 from fake_memory import canned
 
-from gsw_graph.engine.tracing import literal, pasteable
 from gsw_graph.memory import Memory
 from gsw_graph.models.embed.embedder import Embedder
 
@@ -50,21 +49,6 @@ def test_a_question_tells_its_statements_so_that_they_can_be_pasted(fresh_settin
         with pytest.raises(Exception, match="query"):
             memory.cypher("RETURN 1/0 AS x")
         assert any(line.startswith(("// a query: failed", "// a query: ")) for line in lines)
-
-
-def test_values_are_shortened_and_stay_cypher():
-    assert literal('say "x"\n') == '"say \\"x\\"\\n"'
-    assert literal("x" * 500) == f'"{"x" * 200}" /* 500 letters */'
-    assert (
-        literal([0.5, 1.0, 0.123456, 2.0]) == "[0.5, 1.0, 0.1235] + [i IN range(4, 4) | 0.0] /* 4 numbers */"
-    )
-    assert (
-        literal([{"a b": None, "many": ["x"] * 9, "yes": True}])
-        == '[{`a b`: null, many: ["x", "x", "x"] /* 9 items */, yes: true}]'
-    )
-    assert literal(b"abc") == "null /* 3 bytes */"
-    text = pasteable("// what for\n// $k\nRETURN $k AS k\n", {"k": 3}, 0.0123)
-    assert text == "// a query: 12.3 ms\n:param k => 3;\nRETURN $k AS k;\n"
 
 
 def test_the_command_line_shows_statements_on_standard_error(fake, monkeypatch):

@@ -8,8 +8,6 @@ import math
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy import sparse
 
 from gsw_graph.ask.retrieve.names.graph import CONTAINMENT_WEIGHT, build
@@ -70,16 +68,6 @@ def test_the_walk_with_preferences_is_the_formula_by_dense_matrices(seed):
     np.testing.assert_allclose(walk(edges, seeds, restart=0.1, steps=steps), expected, atol=1e-6, rtol=0)
 
 
-@given(st.integers(0, 2**32 - 1), st.integers(2, 50), st.integers(0, 30))
-@settings(max_examples=50, deadline=None)
-def test_no_weight_is_lost_or_made(seed, nodes, steps):
-    rng = np.random.default_rng(seed)
-    weights = walk(random_graph(rng, nodes), random_seeds(rng, nodes), restart=0.1, steps=steps)
-    assert weights.dtype == np.float32
-    assert weights.min() >= 0
-    assert math.isclose(float(weights.sum(dtype=float)), 1, abs_tol=1e-5)
-
-
 def brute_force(edges, seeds, target, restart):
     """The best product of chances over all paths from a seed, by looking at each."""
     matrix = edges.toarray().astype(float)
@@ -113,12 +101,6 @@ def test_the_strongest_path_is_the_best_of_all(seed):
         assert value == pytest.approx(best, rel=1e-4)
         assert path[-1] == target
         assert len(path) == len(expected)
-
-
-def test_no_path_leads_to_another_component():
-    edges = sparse.csr_array(np.array([[0, 1, 0, 0], [1, 0, 0, 0], [0, 0, 0, 1], [0, 0, 1, 0]], np.float32))
-    seeds = Seeds(np.array([1, 0, 0, 0], np.float32), np.ones(4, np.float32))
-    assert strongest_paths(edges, seeds, [0, 1, 2, 3], restart=0.1) == [[0], [0, 1], [], []]
 
 
 ROWS = [
@@ -161,77 +143,9 @@ def test_the_weights_of_a_graph_by_hand():
     assert [graph.names[n] for n in graph.names_of(1)] == ["england", "bank"]
 
 
-def test_a_part_of_a_graph_weighs_as_the_whole_does():
-    whole = build(ROWS)
-    part = build(ROWS[1:2], total=4, frequency={"bank of england": 1, "england": 3, "ana": 2, "not here": 9})
-    there = [whole.name_numbers[name] for name in part.names]
-    np.testing.assert_array_equal(part.incidence.toarray(), whole.incidence.toarray()[:1, there])
-    assert part.frequency.tolist() == [2, 1, 3]
-
-
-def test_an_empty_graph():
-    assert walked(build([]), "Who is Ana?", [("p", 0.5)], 3).passages == []
-
-
-def test_a_passage_without_names_competes_by_its_vector():
-    """It is found where it is nearest, below one with names that is nearer, and never leads elsewhere."""
-    graph = build([("key", [], []), ("a", ["ana", "bo"], [8.0, 1.0]), ("b", ["bo"], [1.0])])
-    near = [("key", 0.8), ("a", 0.4), ("b", 0.35)]
-    found = walked(graph, "where is the key to the boiler room?", near, 3, trace=True)
-    assert found.passages[0] == "key"
-    assert "key" not in dict(found.seeds), "people see names alone"
-    assert walked(graph, "where is it?", [("a", 0.8), ("key", 0.5)], 3).passages[0] == "a"
-    assert walked(graph, "Where is Bo?", near[:1], 3).passages[0] != "key", "a name of the question says more"
-
-
-@pytest.mark.parametrize(
-    ("names", "pairs"),
-    [
-        (["new york", "new york city"], [(0, 1)]),
-        (["york city", "new york city", "new york"], [(0, 1), (1, 2)]),
-        (["york", "new york"], []),  # a shorter name of one word says too little
-        (["new york city", "new york city hall", "city hall"], [(0, 1), (1, 2)]),
-        (["new york", "newer york city", "renew york"], []),  # whole words only
-        (["springfield, illinois", "old springfield, illinois town"], [(0, 1)]),
-        (["a b c", "b c", "c d", "a b c d"], [(0, 1), (0, 3), (1, 3), (2, 3)]),
-        (["lower farthing", "of lower farthing, west"], [(0, 1)]),  # a comma at the end of the shorter
-        (["new york new york", "new york"], [(0, 1)]),  # twice in it, and linked once
-    ],
-)
-def test_containment_by_hand(names, pairs):
-    found = build([("p", names, [1.0] * len(names))])
-    names_of, found = found.names, found.containment
-    pairs = [(names_of.index(names[a]), names_of.index(names[b])) for a, b in pairs]
-    assert set(zip(*map(list, found.nonzero()), strict=True)) == {*pairs, *((b, a) for a, b in pairs)}
-    assert set(found.data.tolist()) <= {np.float32(CONTAINMENT_WEIGHT)}
-
-
 NAMES = [
     normalise(f"{a} {b}") for a in "Ana Bo Cy Dee".split() for b in "North South Hall Rock Pier".split()
 ] + ["ana", "rock", "pier"]
-
-
-def random_memory(rng, passages=40):
-    rows = []
-    for number in range(passages):
-        chosen = rng.choice(len(NAMES), size=int(rng.integers(1, 6)), replace=False)
-        rows.append(
-            (f"p{number}", [NAMES[n] for n in chosen], [8.0 if rng.random() < 0.1 else 1.0 for _ in chosen])
-        )
-    near = sorted(
-        ((f"p{n}", float(rng.uniform(0.1, 0.8))) for n in rng.choice(passages, 10, replace=False)),
-        key=lambda item: -item[1],
-    )
-    return build(rows), near
-
-
-def test_without_seeds_nothing_is_found():
-    memory, _ = random_memory(np.random.default_rng(1))
-    found = walked(memory, "what is this?", [], 5, trace=True)
-    assert found.passages == []
-    assert found.scores == []
-    assert found.mentions == []
-    assert found.paths == []
 
 
 def test_the_seeds_sum_to_one_and_favour_titles():

@@ -7,7 +7,6 @@ import json
 from dataclasses import replace
 
 import pytest
-from hypothesis import strategies as st
 
 from gsw_graph.loaders import read
 from gsw_graph.model.documents import Document, Failure, QAPair, Workspace
@@ -112,24 +111,6 @@ def test_a_workspace_of_our_shape(tmp_path):
         ("Ana Ruiz built the Stone Pier.", (("Ana Ruiz", None), ("Stone Pier", None))),
         ("The pier is old.", ()),
     ]
-
-
-@pytest.mark.parametrize(
-    "extra",
-    [
-        {},
-        {"id": 7},
-        {"source": "wiki", "id": "x"},
-        {"text": "Some words stand here. " * 300},
-        {"title": None},
-    ],
-)
-def test_the_document_of_a_workspace_is_that_of_the_corpus_record(tmp_path, extra):
-    document = one(tmp_path / "a.json", [{**TEXT, **extra}])
-    found = one(tmp_path / "b.json", [{**PIER, **extra}])
-    assert isinstance(document, Document)
-    assert replace(found.document, loader="corpus") == document
-    assert found.document.id == document.id
 
 
 def test_in_a_long_text_a_part_stands_where_its_names_stand(tmp_path):
@@ -244,28 +225,6 @@ def test_a_workspace_twice_is_one_and_two_of_one_text_are_a_failure(tmp_path):
 # --- Panini ---
 
 
-def test_a_chunk_is_the_corpus_record_of_its_title_and_text(tmp_path):
-    asked = [
-        ("Who built it?", ["e1"]),
-        ("How?", ["TEXT:by hand"]),
-        ("Why?", ["None"]),
-        ("When?", ["", None, "long ago"]),
-        ("Where?", []),
-    ]
-    found = one(tmp_path / "a.json", chunk("Stone Pier\nAna Ruiz built the Stone Pier in 1902.", *asked))
-    assert found.extractor == "panini"
-    assert found.document.loader == "panini"
-    assert replace(found.document, loader="corpus") == one(tmp_path / "b.jsonl", jsonl(TEXT))
-    assert pairs(found) == [
-        ("Who built it?", ("Ana Ruiz",)),
-        ("How?", ("by hand",)),
-        ("Why?", ()),
-        ("When?", ("long ago",)),
-        ("Where?", ()),
-    ]
-    assert names(found) == ["Ana Ruiz", "Stone Pier"]
-
-
 def test_a_combined_file_has_documents_and_chunks_in_the_order_of_their_numbers(tmp_path):
     documents = {
         "doc_10": {"10_0": chunk("Ten\nlast.")},
@@ -295,16 +254,6 @@ def test_a_combined_file_has_documents_and_chunks_in_the_order_of_their_numbers(
     assert load(tmp_path / "c.json", documents["doc_2"]) == [two]
     documents["doc_2"] = {key.replace("_3", "_003"): value for key, value in documents["doc_2"].items()}
     assert load(tmp_path / "d.json", {"documents": documents})[2] == two
-
-
-def test_answers_are_resolved_in_their_own_chunk(tmp_path):
-    chunks = {
-        "0_0": chunk("T\nx", ("Who?", ["e1"])),
-        "0_1": {"text": "y", "gsw": gsw(("Whose?", ["e1"]), names=["Bo"])},
-    }
-    found = one(tmp_path / "a.json", {"documents": {"doc_0": chunks}})
-    assert pairs(found) == [("Who?", ("Ana Ruiz",)), ("Whose?", ("Bo",))]
-    assert {e.name: e.passages for e in found.entities} == {"Ana Ruiz": (0,), "Stone Pier": (0,), "Bo": (1,)}
 
 
 def test_dangling_and_doubled_ids_are_told(tmp_path):
@@ -419,23 +368,3 @@ def test_propositions(tmp_path):
 
 
 # --- which shape ---
-
-
-VALUES = st.recursive(
-    st.none()
-    | st.booleans()
-    | st.integers(0, 3)
-    | st.sampled_from(["", " ", "e1", "0_0", "Ana", "None", "TEXT:x", "a\0", "T\nx"]),
-    lambda inner: (
-        st.lists(inner, max_size=3)
-        | st.dictionaries(
-            st.sampled_from(
-                "title text id entities name roles role states verb_phrases phrase questions answers propositions docs documents doc_0 0_0 gsw entity_nodes "
-                "verb_phrase_nodes passage extracted_entities extracted_triples chunk_id metadata".split()
-            ),
-            inner,
-            max_size=5,
-        )
-    ),
-    max_leaves=25,
-)
