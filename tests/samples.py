@@ -1,125 +1,24 @@
-"""A small world in files of ready workspaces, and what must come of it, told apart from the loaders."""
+"""A small world in files of ready workspaces (data/samples.json), and what must come of it, told apart from the loaders.
+
+No rule finds the name "the Old Lady", and it stands in no text; the phrase "built" stands twice in the first record.
+"""
 
 from __future__ import annotations
 
 import json
-from typing import Any
+from pathlib import Path
 
 from gsw_graph.text.names import normalise
-
-Record = dict[str, Any]
 
 
 def entity(name, **roles):
     return {"name": name, "roles": [{"role": role, "states": states} for role, states in roles.items()]}
 
 
-RECORDS = [
-    {
-        "id": "pier",
-        "title": "Stone Pier",
-        "text": "Ana Ruiz built the Stone Pier in 1902. It stands in Porto Velho, and BEYONCE and Beyoncé sang there.",
-        "entities": [
-            entity("Ana Ruiz", person=["builder", "engineer"]),
-            entity("Stone Pier", structure=[]),
-            entity("1902", date=[]),
-            entity("Porto Velho", place=["harbour"]),
-            entity("BEYONCE", person=["singer"]),
-            entity("Beyoncé", person=["singer"]),
-            entity("the Old Lady", structure=["nickname"]),  # no rule finds it, and it stands in no text
-        ],
-        "verb_phrases": [
-            {
-                "phrase": "built",
-                "questions": [
-                    {"text": "Who built the Stone Pier?", "answers": ["Ana Ruiz"]},
-                    {"text": "What did Ana Ruiz build?", "answers": ["Stone Pier"]},
-                    {"text": "When was the Stone Pier built?", "answers": ["1902"]},
-                    {"text": "Why was it built?", "answers": ["None"]},
-                ],
-            },
-            {
-                "phrase": "stands in",
-                "questions": [{"text": "Where does the Stone Pier stand?", "answers": ["Porto Velho"]}],
-            },
-            {
-                "phrase": "sang",
-                "questions": [
-                    {"text": "Who sang at the Stone Pier?", "answers": ["Beyoncé", "BEYONCE", "TEXT:a choir"]}
-                ],
-            },
-            {
-                "phrase": "built",
-                "questions": [{"text": "How was the Stone Pier built?", "answers": ["TEXT:by hand"]}],
-            },  # the phrase again
-            {"phrase": "was there", "questions": []},
-        ],
-        "propositions": [
-            {"text": "Ana Ruiz built the Stone Pier.", "entities": ["Ana Ruiz", "Stone Pier"]},
-            "The pier is old.",
-        ],
-    },
-    {
-        "id": "ana",
-        "title": "Ana Ruiz",
-        "text": "Ana Ruiz was born in Valle Alto on 3 May 1871. She married Bruno Keller.",
-        "entities": [
-            entity("Ana Ruiz", person=["engineer"]),
-            entity("Valle Alto", place=["birthplace"]),
-            entity("3 May 1871", date=["of birth"]),
-            entity("Bruno Keller", person=["husband"], musician=[]),
-        ],
-        "verb_phrases": [
-            {
-                "phrase": "was born",
-                "questions": [
-                    {"text": "Where was Ana Ruiz born?", "answers": ["Valle Alto"]},
-                    {"text": "When was Ana Ruiz born?", "answers": ["3 May 1871"]},
-                ],
-            },
-            {
-                "phrase": "married",
-                "questions": [{"text": "Whom did Ana Ruiz marry?", "answers": ["Bruno Keller"]}],
-            },
-        ],
-    },
-    {
-        "id": "valle",
-        "title": "Valle Alto",
-        "text": "Valle Alto lies on the Ombre. Its mayor is Carla Duarte, and Lena Fox was before her.",
-        "entities": [
-            entity("Valle Alto", place=["town"]),
-            entity("Ombre", river=[]),
-            entity("Carla Duarte", person=["mayor"]),
-        ],
-        "verb_phrases": [
-            {
-                "phrase": "lies on",
-                "questions": [{"text": "On which river does Valle Alto lie?", "answers": ["the ombre"]}],
-            },
-            {
-                "phrase": "is mayor",
-                "questions": [{"text": "Who is the mayor of Valle Alto?", "answers": ["Carla Duarte"]}],
-            },
-        ],
-        "propositions": [
-            {
-                "text": "Carla Duarte is the mayor of Valle Alto.",
-                "entities": ["Carla Duarte", "Valle Alto", "Town Hall"],
-            }
-        ],
-    },
-]
-OPENIE = {
-    "docs": [
-        {
-            "id": "ombre",
-            "passage": "Ombre\nThe Ombre flows into the Salt Sea.",
-            "extracted_entities": ["Ombre", "Salt Sea"],
-            "extracted_triples": [["Ombre", "flows into", "Salt Sea"], ["Ombre", "is", "long"]],
-        }
-    ]
-}
+DATA = Path(__file__).parent / "data"
+_FILES = json.loads((DATA / "samples.json").read_text(encoding="utf-8"))
+RECORDS = _FILES["workspaces"]
+OPENIE = _FILES["openie"]
 EXTRA = {"valle": {"Town Hall"}, "ombre": {"long"}}  # names that propositions and triples bring
 ABOUT = {  # questions with the entities that they name
     "Who built the Stone Pier?": {"Stone Pier"},

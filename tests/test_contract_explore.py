@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
+
 import explore_world
 import pytest
-from explore_cases import CASES
+import samples
 
 from gsw_graph.errors import InputError
 from gsw_graph.explore.analyses import analyses
+
+CASES = json.loads((samples.DATA / "analyses.json").read_text(encoding="utf-8"))
 
 
 @pytest.fixture(scope="module")
@@ -18,18 +22,18 @@ def world(shared, tmp_path_factory):
 
 
 @pytest.mark.parametrize(
-    ("name", "told", "columns", "rows"),
-    CASES,
-    ids=[f"{name}-{'-'.join(map(str, told.values()))}" for name, told, _, _ in CASES],
+    "case", CASES, ids=lambda case: "-".join([case["analysis"], *map(str, case["parameters"].values())])
 )
-def test_each_analysis_gives_what_its_comment_says(world, name, told, columns, rows):
-    found = world.explore(name, **told)
-    assert [tuple(row.values()) for row in found.rows] == rows
-    assert not rows or found.columns == columns.split()
+def test_each_analysis_gives_what_its_comment_says(world, case):
+    found = world.explore(case["analysis"], **case["parameters"])
+    rows = [list(row.values()) for row in found.rows]
+    assert rows == case["rows"]
+    if rows:
+        assert found.columns == case["columns"]
 
 
 def test_every_analysis_is_tested():
-    assert {name for name, _, _, _ in CASES} == set(analyses())
+    assert {case["analysis"] for case in CASES} == set(analyses())
 
 
 @pytest.mark.parametrize("name", analyses())
