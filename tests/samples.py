@@ -8,6 +8,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from gsw_graph.text.names import normalise
 
 
@@ -48,6 +50,31 @@ DAYS = {"1902": ("1902-01-01", "1902-12-31"), "3 May 1871": ("1871-05-03", "1871
 QUESTION = "On which river lies the town where the builder of the Stone Pier was born?"
 PLAN = ["Who built the Stone Pier?", "Where was #1 born?", "On which river does #2 lie?"]
 CHAIN = ["Ana Ruiz", "Valle Alto", "the ombre"]
+
+
+def cases(file, test, *, tuples=False):
+    """The cases of a test, which stand in data/NAME.json; `why` of a case is its id.
+
+    Args:
+        file: Of the test, `test_NAME.py`.
+        test: Its name without `test_`.
+        tuples: Give lists within a case as tuples.
+    """
+    name = Path(file).stem.removeprefix("test_")
+    held = json.loads((DATA / f"{name}.json").read_text(encoding="utf-8"))
+    found = []
+    for case in held[test]:
+        given = case["given"]
+        if tuples:
+            given = [_tuples(value) for value in given]
+        found.append(pytest.param(*given, id=case.get("why")))
+    return found
+
+
+def _tuples(value):
+    if isinstance(value, list):
+        return tuple(_tuples(part) for part in value)
+    return value
 
 
 def jsonl(file, records):

@@ -46,26 +46,6 @@ def settings(server, folder, **others):
     return Settings(**{"llm": "m", "llm_url": server.url, "llm_timeout": 10, "cache_dir": folder, **others})
 
 
-@pytest.mark.parametrize(
-    ("accepts", "refuses", "sent"),
-    [
-        ("schema", [], 1),
-        ("json", [], 2),
-        ("plain", [], 3),
-        ("schema", ["temperature"], 2),
-        ("plain", ["temperature"], 4),
-    ],
-)
-def test_what_a_server_takes_is_found_out_once(accepts, refuses, sent, tmp_path):
-    with (
-        ModelServer([{"reply": {"a": 3}}], accepts=accepts, refuses=refuses) as server,
-        Chat.open(settings(server, tmp_path)) as chat,
-    ):
-        assert [chat.ask(request(text), number).value for text in range(3)] == [3, 3, 3]
-        assert server.count() == sent + 2
-        assert chat.ledger.total().calls == 3  # what was refused took nothing
-
-
 def test_the_body(tmp_path):
     def answer(_, body):
         kind = body.get("response_format", {}).get("type")
@@ -229,21 +209,6 @@ def test_many_threads_keep_the_limit(tmp_path):
         with ThreadPoolExecutor(16) as pool:
             assert list(pool.map(lambda text: chat.ask(request(text), number).value, range(40))) == [3] * 40
         assert server.count() == 40  # none was refused
-
-
-def test_where_the_server_does_not_count_tokens_are_estimated(tmp_path):
-    with (
-        RawServer(lambda *_: ok({"a": 1})) as server,
-        Chat.open(server.settings(tmp_path, llm_price=(1.0, 10.0))) as chat,
-    ):
-        reply = chat.ask(ASKED, number)
-        total = chat.ledger.total()
-        assert total.estimated == 1
-        assert reply.prompt_tokens == total.prompt_tokens
-        assert reply.completion_tokens == total.completion_tokens
-        assert 10 <= total.prompt_tokens <= 20
-        assert 2 <= total.completion_tokens <= 8
-        assert total.dollars == pytest.approx((total.prompt_tokens + 10 * total.completion_tokens) / 1e6)
 
 
 def test_a_budget_ends_the_calls_and_keeps_what_was_paid(tmp_path):

@@ -127,16 +127,6 @@ def test_not_in_memory_is_said_with_what_is_nearest(fake, changes, said, options
     assert "\nChain" not in result.stdout
 
 
-def test_the_trace_shows_the_way_first_and_no_candidates(fake):
-    lines = ask("--trace").stdout.splitlines()
-    way = lines.index("Step 1 asked: Who founded the foundry?  (1 of 1 candidate kept, the best: Ada)")
-    assert lines[way + 1] == "Step 2 asked: Where was Ada born?  (1 of 2 candidates kept, the best: Skarholm)"
-    assert way < lines.index("Chain, score 0.80 of 1:") < lines.index("Passages:")
-    assert not any("has no answer" in line for line in lines)
-    assert last_call(fake)[2]["trace"] is True
-    assert last_call(fake)[2]["plan"] is not None
-
-
 def hostile(monkeypatch, fake):
     pair = QA(HOSTILE, HOSTILE, [HOSTILE])
     link = replace(

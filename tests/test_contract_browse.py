@@ -105,23 +105,3 @@ def test_what_was_asked_is_listed_with_what_it_took(sample):
     found = sample.history(limit=1)
     assert found.tokens == {"in": 10, "out": 5}
     assert found.dollars == 0.5
-
-
-def test_one_question_is_shown_with_what_its_answer_used(sample):
-    answer = sample.ask(samples.QUESTION, plan=samples.PLAN, k=3)
-    sample.ask("Who built the Stone Pier?")
-    assert answer.id is not None
-    for which in (2, answer.id, answer.id[:8]):
-        one = sample.question(which)
-        assert one.question == samples.QUESTION
-        assert [(passage.id, passage.rank) for passage in one.passages][:3] == [
-            (p.id, n) for n, p in enumerate(answer.passages, 1)
-        ]
-        assert {passage.id for passage in one.passages if passage.cited} == {
-            citation.passage for citation in answer.citations
-        }
-        best = [used.qa.question for used in one.pairs if used.rank == 1]
-        assert best == [hop.qa.question for hop in answer.chains[0].hops]
-    for which in (0, 3, "", "zzz", -1):
-        with pytest.raises(InputError, match="no question"):
-            sample.question(which)

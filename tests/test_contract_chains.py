@@ -258,25 +258,3 @@ def test_hostile_findings_come_back_as_they_were(hostile, tmp_path):
     assert differences(dump(memory), before) == []
     memory.forget(*(w.source for w in workspaces))
     assert [label for label, _, _ in dump(memory)["nodes"]] == ["Memory"]
-
-
-def test_hostile_questions_follow_their_plans(hostile):
-    memory, _ = hostile
-    before = memory.status()
-    stamp = version(memory)
-    for n, text in enumerate(HOSTILE):
-        text = text[:1900]
-        if not text.strip():
-            continue
-        for plan in ([f"Who met {text} {n}?", f"{text} #1"], [text, f'#1\'s "{text}"', f"{text} #2 of #1"]):
-            answer = memory.ask(text, strategy="ricr", plan=plan, trace=True, keep=False)
-            assert answer.passages, text
-            assert answer.trace is not None
-            if plan[0].startswith("Who met"):
-                (first,) = [hop for hop in answer.trace.hops if hop.step == 1]
-                assert any(
-                    candidate.qa.question.startswith(f"Who met {HOSTILE[n].strip()[:20]}")
-                    for candidate in first.candidates
-                ), text
-    assert memory.status() == before
-    assert version(memory) == stamp

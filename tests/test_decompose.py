@@ -100,21 +100,6 @@ def test_a_reply_that_is_no_plan(reply):
         read_plan(reply)
 
 
-@pytest.mark.parametrize(
-    ("written", "taken"),
-    [
-        ("#1の監督は誰ですか", "#1 の監督は誰ですか"),
-        ("监督#1的母亲#1是谁", "监督 #1 的母亲 #1 是谁"),
-        ("Где родился #1?", "Где родился #1?"),
-        ("Who founded #1, and why?", "Who founded #1, and why?"),
-    ],
-)
-def test_references_in_scripts_without_spaces(written, taken):
-    plan = read_plan({"plan": [{"id": 1, "question": "a"}, {"id": 2, "question": written}]})
-    assert plan.steps[1].question == taken
-    assert plan.steps[1].parents == (1,)
-
-
 # The prompt
 
 

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 from evaluate_fakes import FakeMemory, questions, record
 
-from gsw_graph.errors import InputError
 from gsw_graph.evaluate import compare, evaluate, load, write
 from gsw_graph.evaluate.metrics import interval
 
@@ -121,24 +118,6 @@ def test_differences_are_of_the_second_and_paired(four):
     assert {(difference["first"], difference["second"]) for difference in five.differences} == {
         ("linked", name) for name in names[1:]
     }
-
-
-def test_results_come_back_from_their_file(four, tmp_path):
-    write(four, tmp_path)
-    assert load(tmp_path) == load(tmp_path / "results.json") == four
-    assert list(json.loads((tmp_path / "results.json").read_text())) == [
-        "settings",
-        "strategies",
-        "differences",
-        "questions",
-        "failures",
-    ]
-    for text in ("", "[]", "{}", '{"settings": {}}'):
-        (tmp_path / "results.json").write_text(text)
-        with pytest.raises(InputError, match="no results"):
-            load(tmp_path)
-    with pytest.raises(InputError, match="cannot be read"):
-        load(tmp_path / "none")
 
 
 def test_two_evaluations_compared(four):

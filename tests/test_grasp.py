@@ -187,26 +187,6 @@ def test_a_failing_agent_costs_its_own_finding(memory, model):
     assert steps(answer, "sub-question 1", "grasp_find")[0].failed
 
 
-def test_a_planner_that_fails(memory, model):
-    model.plan = "I cannot do that."
-    answer = ask(memory, "Who built the Stone Pier?")
-    assert answer.answer == "Ana Ruiz"
-    assert answer.plan == [{"id": 1, "question": "Who built the Stone Pier?"}]
-    assert answer.note is not None
-    assert answer.note.startswith("no plan was made: ")
-
-
-def test_a_synthesis_that_fails_leaves_the_last_finding(memory, model):
-    model.answer = ""
-    answer = ask(memory)
-    assert answer.answer == "ombre"
-    assert answer.answer_source == "llm"
-    assert answer.abstained is False
-    assert [citation.source for citation in answer.citations] == ["valle"]
-    assert answer.note is not None
-    assert "put no findings together" in answer.note
-
-
 ECHO = "echo"
 JUNK = {
     "loops": lambda question, lines: "Search: the same again | and again",

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from gsw_graph.ask.retrieve.names.linking import link, mentions
-from gsw_graph.text.names import CONNECTORS, FUNCTION_WORDS, normalise
+from gsw_graph.text.names import normalise
 
 
 def linked(question, *known):
@@ -73,35 +71,3 @@ def linked(question, *known):
 )
 def test_names_of_a_question(question, known, expected):
     assert [text for text, _ in linked(question, *known)] == expected
-
-
-WORDS = st.sampled_from(
-    "Ana Bo the of king tide engine 1988 New York C++ é 東京 'x' & ? “ , St. and The who's".split()
-)
-
-
-@given(st.lists(WORDS, max_size=20).map(" ".join), st.data())
-@settings(max_examples=200, deadline=None)
-def test_what_is_linked_is_known_longest_and_apart(question, data):
-    candidates = mentions(question)
-    lengths = [mention.last - mention.first for mention in candidates]
-    assert lengths == sorted(lengths, reverse=True)
-    assert max(lengths, default=1) <= 10
-    known = (
-        set(data.draw(st.lists(st.sampled_from([m.key for m in candidates]), max_size=6)))
-        if candidates
-        else set()
-    )
-    found = link(candidates, known)
-    assert {mention.key for mention in found} <= known
-    places = [place for mention in found for place in range(mention.first, mention.last)]
-    assert len(places) == len(set(places))
-    for mention in candidates:  # what is known and not linked is crossed by something at least as long
-        if mention.key in known and mention not in found:
-            crossing = [m for m in found if m.first < mention.last and mention.first < m.last]
-            assert max(m.last - m.first for m in crossing) >= mention.last - mention.first
-    for mention in candidates:
-        assert mention.text in question
-        assert mention.key == normalise(mention.text)
-        assert not mention.key.isdigit()
-        assert not {w.casefold() for w in mention.text.split()} <= FUNCTION_WORDS | CONNECTORS

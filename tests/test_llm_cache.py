@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
-import sqlite3
 import subprocess
 import sys
-import threading
 
 import pytest
 
@@ -142,16 +140,3 @@ def test_a_damaged_file_is_said_to_be_one(file, content):
     with pytest.raises(InputError, match=r"cannot be opened.*GSWGRAPH_CACHE") as caught:
         Cache(file)
     assert caught.value.where == str(file)
-
-
-def test_a_writer_waits_for_another_process(file):
-    cache = Cache(file)
-    other = sqlite3.connect(file, isolation_level=None, check_same_thread=False)
-    other.execute("BEGIN IMMEDIATE")
-    timer = threading.Timer(0.3, other.commit)
-    timer.start()
-    cache.put("k", "m", "plan", CachedReply(1, 1, 1, 1))
-    timer.join()
-    assert cache.get("k") is not None
-    other.close()
-    cache.close()

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import datetime
-import io
 import json
 import os
 from importlib.util import find_spec
 
 import document_files as make
-import openpyxl
 import pytest
-from openpyxl.comments import Comment
 
 from gsw_graph.loaders import read
 from gsw_graph.loaders.text import join_lines, shifted
@@ -180,40 +176,3 @@ def test_notes_groups_and_diagrams_of_slides(tmp_path):
     )
     assert text.split("\n\n") == ["Grouped Kaspar.", "Once.", "notes: Say it."]
     assert left_out == {"diagram": 1}
-
-
-def test_cells_of_a_workbook(tmp_path):
-    book = openpyxl.Workbook()
-    sheet = book.active
-    for row in (["Region", "2019", None], ["North", 1, 2], [None, datetime.date(2020, 5, 1), "=B2*2"]):
-        sheet.append(row)
-    sheet["B2"].comment = Comment("why?", "Ida")
-    book.create_sheet("Aside").append(["kept"])
-    book["Aside"].sheet_state = "hidden"
-    stream = io.BytesIO()
-    book.save(stream)
-    text, _, left_out = load(tmp_path / "a.xlsx", stream.getvalue())
-    assert "| Region | 2019 |" in text
-    assert "|  | 2020-05-01 | =B2*2 |" in text
-    assert text.endswith("Aside (hidden)\n\n| kept |\n|---|")
-    assert left_out == {"comment": 1, "uncalculated formula": 1}
-
-
-def test_mails_of_a_box_are_documents_and_headers_no_names(tmp_path):
-    from gsw_graph.extract import rules
-
-    box = "From ida@x Fri May  1\nFrom: Ida Falk <Ida@X.org>\nTo: Bo Lind\nSubject: Re: The Light\nDate: Fri, 1 May 2020 10:00:00 +0000\n\n{}\n\nFrom bo@x Fri\nFrom: Bo Lind <bo@x.org>\nSubject: Two\n\n> From: Ida\n> it burns.\n"
-    (tmp_path / "a.mbox").write_text(box.format("it is lit."))
-    one, two = read([str(tmp_path / "a.mbox")])
-    assert [one.source, two.source] == [(tmp_path / "a.mbox").as_posix() + end for end in ("#1", "#2")]
-    assert (
-        one.passages[0].text
-        == "from: Ida Falk <ida@x.org>; to: Bo Lind; date: 2020-05-01 10:00\n\nit is lit."
-    )
-    assert two.passages[0].text.endswith("from: Ida\nit burns.")
-    assert {entity.name for entity in rules.extract(one).entities} == {
-        "The Light",
-        "Ida Falk",
-        "Bo Lind",
-        "2020-05-01",
-    }

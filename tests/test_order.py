@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
 import pytest
 
 from gsw_graph.ask.retrieve.names import graph as name_graph
@@ -83,25 +82,6 @@ def test_the_order_is_that_of_the_weighted_features():
         [0],
         [1.0],
     )
-
-
-def test_a_reranker_counts_where_names_tell_nothing_apart():
-    passages = walked("Stone Pier", "Ana Ruiz", "Harbour Club", "Valle Alto")
-    none = replace(RerankRecipe(), **dict.fromkeys(WALK_FEATURES + WORD_FEATURES, 0.0), relevance=2)
-
-    def read(specificity, *relevance):
-        order, shares = rerank(NAMES, worded(passages), passages, [], specificity, none, relevance)
-        return [shares[order.index(n)] for n in range(4)]
-
-    assert read(1.0, 0.1, 0.2, 0.3, 0.9) == [0.25] * 4, "where they do, the walk decides"
-    shares = np.log(read(0.0, 0.01, 0.5, 0.5, 0.99))
-    np.testing.assert_allclose(shares - shares[3], [-2, -1, -1, 0], err_msg="half way in log-odds")
-    np.testing.assert_allclose(
-        np.log(read(0.5, 0.0, 1.0, 1.0, 1.0)),
-        np.log(read(0.5, 0.1, 0.2, 0.2, 0.2)),
-        err_msg="no scale matters, no end is too far",
-    )
-    assert read(0.0, 0.3, 0.3, 0.3, 0.3) == [0.25] * 4
 
 
 def test_confidence_falls_where_the_passages_speak_of_something_else():

@@ -7,8 +7,6 @@ import math
 import numpy as np
 import pytest
 from chain_fakes import pair
-from hypothesis import given
-from hypothesis import strategies as st
 
 from gsw_graph.ask.retrieve.pair_score import (
     FEATURES,
@@ -59,17 +57,6 @@ def one(asked, *answers, **more):
     return pytest.approx(row, abs=1e-6)  # type: ignore[return-value]
 
 
-def test_a_county_is_asked_for_and_a_country_is_not_one():
-    asked = concrete("Johnnycake >> located in the administrative territorial entity", {})
-    county = pair("a", "McDowell County", question="In which county is Johnnycake?")
-    country = pair("a", "United States", question="In which country is Johnnycake?")
-    found = features(asked, [county, country], HOP, QUESTION, ORIGINAL, RELATION)
-    assert found[:, FEATURES.index("sort")].tolist() == [1, -1]
-    assert (
-        found[0, FEATURES.index("kind")] == found[1, FEATURES.index("kind")]
-    )  # the kind cannot tell them apart
-
-
 # Scores
 
 
@@ -100,11 +87,3 @@ def test_scores_are_logistic():
     assert scores(found, FIT, fitted=True) == pytest.approx(
         [1 / (1 + math.exp(bias)), 1 / (1 + math.exp(-by_hand))], rel=1e-5
     )
-
-
-@given(st.lists(st.floats(-1, 1, width=32), min_size=8, max_size=8), st.integers(0, 7))
-def test_scores_are_chances_and_grow_with_every_feature(row, place):
-    better = [*row[:place], 1.0, *row[place + 1 :]]
-    low, high = scores(np.array([row, better], np.float32), FIT, fitted=True)
-    assert 0 <= low <= high + 1e-7
-    assert high <= 1

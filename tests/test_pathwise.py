@@ -6,20 +6,16 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from gsw_graph.ask.conflicts import find_conflicts, weighed
 from gsw_graph.ask.plan import parse
 from gsw_graph.ask.retrieve.comparison import sides_of
 from gsw_graph.ask.retrieve.intent import (
-    APPROACHES,
     choose_approach,
     parts_of,
     read_intent,
-    score_approach,
 )
-from gsw_graph.ask.retrieve.strategies.pathwise import SubProblem, order_paths, without_duplicates
+from gsw_graph.ask.retrieve.strategies.pathwise import SubProblem, order_paths
 from gsw_graph.ask.strategy import AnswerDraft
 from gsw_graph.model.results import RankedPassage
 from gsw_graph.store.reader import PairOf
@@ -30,10 +26,6 @@ def passage(id_, text="", document=""):
 
 
 A, B, C, D, E = (passage(name) for name in "ABCDE")
-
-
-def ids(passages):
-    return [one.id for one in passages]
 
 
 @pytest.mark.parametrize(
@@ -68,29 +60,6 @@ def test_sides_of_a_comparison(question, sides):
     assert choose_approach(read_intent(question)) == "comparative matrix"
 
 
-@pytest.mark.parametrize(
-    ("question", "approach"),
-    [
-        ("Who founded Hallam Yard?", "dense precision"),
-        ("Who founded the yard that built the Halcyon Jane?", "deep chain"),
-        ("In which town was the master of the woman who built the Great Tide Engine born?", "deep chain"),
-        ("Which guild was dissolved between 1900 and 1910?", "temporal-ordered"),
-        ("Tell me all the things that are known of Hallam Yard and the Corrigan.", "multi-aspect"),
-        ("Who is older, Ann Bell or Joe Reed?", "comparative matrix"),
-        ("Which is the latest ship of Hallam Yard?", "temporal-ordered"),
-        ("Why did the Guild of the Needle close?", "deep chain"),  # a cause is a second fact
-        (
-            "What was named in 1821 by the man whose sister wrote the song that the choir of the town sang?",
-            "deep chain",
-        ),
-    ],
-)
-def test_the_strategy_that_fits(question, approach):
-    intent = read_intent(question)
-    assert choose_approach(intent) == approach
-    assert all(0 <= score_approach(other, intent) <= 4 for other in APPROACHES)
-
-
 def test_a_question_is_taken_apart_by_rules():
     comparison = "Who is older, Ann Bell or Joe Reed?"
     broad = "Who built Hallam Yard and when was it closed?"
@@ -120,29 +89,6 @@ def test_paths_take_the_relevant_end_first_and_then_what_is_different():
     paths = order_paths(network("near", "like near", "far"), "question", vectors, 3)
     assert [path[-1].question for path in paths] == ["near", "far", "like near"]
     assert len(order_paths(network("near", "like near", "far"), "question", vectors, 2)) == 2
-
-
-def test_a_path_holds_all_that_its_end_waits_for_in_order():
-    problems = network("a", "b", "c of #1", "d of #3 and #2", "e of #1")
-    vectors = {
-        text: np.array([1, 0], np.float32) for text in ("q", *(problem.question for problem in problems))
-    }
-    paths = {path[-1].id: [one.id for one in path] for path in order_paths(problems, "q", vectors, 4)}
-    assert {end: sorted(path) for end, path in paths.items()} == {4: [1, 2, 3, 4], 5: [1, 5]}
-
-
-words = st.lists(st.sampled_from("abcdefgh"), max_size=8).map(" ".join)
-
-
-@given(st.lists(words, max_size=12), st.sampled_from([0.5, 0.75, 0.9, 1.0]))
-def test_duplicates_are_those_that_a_comparison_of_all_pairs_finds(texts, share):
-    kept = []
-    for number, text in enumerate(texts):
-        own = frozenset(text.split()) or frozenset([f"t{number}"])
-        if not any(len(own & other) >= share * len(own | other) for _, other in kept):
-            kept.append((str(number), own))
-    given_passages = [passage(str(number), text or f"t{number}") for number, text in enumerate(texts)]
-    assert ids(without_duplicates(given_passages, share)) == [id_ for id_, _ in kept]
 
 
 def pair(question, answer, where, *about):

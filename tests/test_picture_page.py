@@ -19,7 +19,7 @@ from gsw_graph.config import Settings
 from gsw_graph.explore.picture.drawing import of_answer
 from gsw_graph.explore.picture.picture import NODES, Picture
 from gsw_graph.memory import Memory
-from gsw_graph.model.results import Citation, Step, Trace
+from gsw_graph.model.results import Citation
 from gsw_graph.text.names import normalise
 
 if TYPE_CHECKING:
@@ -84,39 +84,6 @@ def overlapping(found):
         for other in found[:n]
         if not apart(one, other)
     ]
-
-
-def walked(count):
-    """An answer without a chain: every third passage is found by no name, the others lie up to three names away."""
-    passages = [
-        passage(number, text=f"Text {number}.", title=f"Title {number}") for number in range(1, count + 1)
-    ]
-    steps = {}
-    for number, found in enumerate(passages):
-        far = [
-            Step("name", f"c{number % 4}", f"Ada Brook{number % 4}"),
-            Step("passage", found.id, found.title),
-        ]
-        near = [Step("passage", found.id, found.title)]
-        before = steps.get(passages[number - 2].id, []) if number % 5 == 4 else []
-        steps[found.id] = near if number % 3 == 0 else [*before, *far]
-    answer = replace(
-        chained("Ilse Tarn"), answer=None, answer_source="none", chains=[], citations=[], plan=None
-    )
-    return replace(answer, passages=passages, trace=Trace(paths=steps))
-
-
-def test_the_wheel_moves_the_page_and_zooms_with_ctrl(page, tmp_path):
-    opened(page, of_answer(walked(5), lambda ids: []), tmp_path)
-    page.locator("#picture").hover()
-    before = page.evaluate("gswgraph.cy.zoom()")
-    page.mouse.wheel(0, 120)
-    page.wait_for_timeout(200)
-    assert page.evaluate("gswgraph.cy.zoom()") == before
-    page.keyboard.down("Control")
-    page.mouse.wheel(0, -120)
-    page.keyboard.up("Control")
-    page.wait_for_function(f"gswgraph.cy.zoom() > {before}")
 
 
 def test_every_hop_of_a_chain_is_on_the_screen(page, bridges, tmp_path):

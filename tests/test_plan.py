@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import json
 import random
-from pathlib import Path
 
 import pytest
 
 from gsw_graph.ask.plan import MAX_QUESTION, MOST_STEPS, Plan, SubQuestion, load, parse
 from gsw_graph.errors import InputError
-
-MUSIQUE = Path(__file__).parents[2] / "shared" / "data" / "musique" / "questions.json"
 
 BRIDGE = [
     {"id": 1, "question": "Who designed the Lumen Bridge?"},
@@ -128,7 +125,6 @@ def test_a_plan_made_by_hand_is_checked():
     "form",
     [
         BRIDGE,
-        tuple(BRIDGE),
         [
             {"id": 7, "question": "Who designed the Lumen Bridge?"},
             {"id": 0, "question": " Where was #7 born?\n", "retrieve": True},
@@ -193,8 +189,6 @@ def test_flags(flag, key):
         ({"questions": []}, "the plan is empty"),
         ("Who directed Alien?", "the plan is not JSON (Expecting value: line 1 column 1"),
         ('["a",\n"b"', "not JSON (Expecting ',' delimiter: line 2"),
-        ("[" * 100_000, "the plan is not JSON"),
-        ('[{"id": ' + "9" * 5000 + ', "question": "a"}]', "the plan is not JSON"),
         ('"a question"', "no shape that is known"),
         (None, "no shape that is known"),
         ({}, "no shape that is known"),
@@ -267,17 +261,23 @@ def test_flags(flag, key):
             ],
             "step 3 needs the answer of step 2",
         ),
-        ([f"question {n}" for n in range(30)], "the plan has 30 steps, more than the 20 that are allowed"),
-        (
-            ["a", "b" * (MAX_QUESTION + 1)],
-            "step 2 has no question that can be asked. Write text of at most 2,000 characters",
-        ),
         (["a\0"], "step 1 has no question that can be asked"),
         ('["a \\ud800"]', "half a surrogate pair"),
     ],
 )
 def test_faults(plan, words):
     assert words in faulty(plan)
+
+
+def test_faults_of_size():
+    assert "the plan is not JSON" in faulty("[" * 100_000)
+    number = "9" * 5000
+    assert "the plan is not JSON" in faulty('[{"id": ' + number + ', "question": "a"}]')
+    many = [f"question {n}" for n in range(30)]
+    assert "the plan has 30 steps, more than the 20 that are allowed" in faulty(many)
+    long = "b" * (MAX_QUESTION + 1)
+    said = "step 2 has no question that can be asked. Write text of at most 2,000 characters"
+    assert said in faulty(["a", long])
 
 
 def test_many_references_take_no_time():
@@ -380,22 +380,3 @@ def test_load_faults(tmp_path):
 
 
 # Plans as others wrote them
-
-
-@pytest.mark.skipif(not MUSIQUE.exists(), reason=f"the MuSiQue sample is not at {MUSIQUE}")
-def test_musique():
-    records = json.loads(MUSIQUE.read_text(encoding="utf-8"))
-    assert len(records) == 76
-    for record in records:
-        steps = record["question_decomposition"]
-        plan = parse(steps)
-        assert parse(record) == parse(json.dumps(steps)) == plan
-        assert questions(plan) == [step["question"].strip() for step in steps]
-        assert len(plan.steps) == int(record["id"][0])  # "2hop__...", "3hop1__..."
-        assert sum(map(len, plan.levels())) == len(steps)
-        assert ids(plan.sinks) == [len(steps)]
-        assert plan.ancestors(len(steps)) == set(range(1, len(steps)))
-        # Nothing is kept but places, questions and flags.
-        assert plan.to_list() == [
-            {"id": n, "question": step["question"].strip()} for n, step in enumerate(steps, 1)
-        ]

@@ -91,18 +91,6 @@ def test_the_chain_comes_first_and_what_is_unconnected_last(recipe):
     )  # passages have the little rest
 
 
-def test_seeds_are_those_of_stage_one_or_the_best_within_the_subgraph():
-    """The nearest propositions of stage 1 may be others than those of the passages that it found."""
-    recipe = replace(DEFAULT, path_entities=0, width=1, propositions=2)
-    facts = [("f3", 0.9), ("f0", 0.1)]
-    within, first = (
-        {name for name, _ in ask(graph(), replace(recipe, first_stage=stage), facts=facts).seeds}
-        for stage in (False, True)
-    )
-    assert within == {"ana", "pier"}
-    assert first == {"porto", "river", "mayor", "ana", "pier"}
-
-
 def test_a_memory_without_propositions_answers_by_vectors():
     found = ask(build((passage, [], []) for passage in FACTS), DEFAULT, 2, facts=[])
     assert found.passages == ["p0", "p2"]

@@ -68,31 +68,3 @@ def test_a_narrow_beam_finds_real_paths_and_never_better_ones(seed, width):
     assert all(truth[frozenset(path.steps)] == pytest.approx(path.score, abs=1e-5) for path in paths)
     assert [path.score for path in paths] == sorted((path.score for path in paths), reverse=True)
     assert all(sum(len(path.steps) == size for path in paths) <= width for size in (1, 2, 3))
-
-
-def test_jump_points_follow_propositions_they_share_nothing_with():
-    vectors = np.eye(4, dtype=np.float32)
-    question = np.array([0.6, 0.6, 0.4, 0.3], dtype=np.float32)
-    question /= np.linalg.norm(question)
-    nothing = np.zeros((4, 4), dtype=bool)
-    _, alone = search(vectors, question, nothing, width=4, length=2)
-    _, jumped = search(vectors, question, nothing, width=4, length=2, jumps=2)
-    assert all(len(path.steps) == 1 for path in alone)
-    assert set(jumped[0].steps) == {0, 1}
-    assert {path.steps[-1] for path in jumped if len(path.steps) == 2} <= {0, 1}
-
-
-def test_embedded_paths_replace_the_mean_where_there_are_more_than_the_beam_keeps():
-    vectors, question, _ = made(1, 6, 1.0)
-    everything = np.ones((6, 6), dtype=bool)
-    asked = []
-
-    def encode(paths):  # type: ignore[no-untyped-def]
-        asked.append(list(paths))
-        return np.array([question if set(steps) == {4, 5} else -question for steps in paths])
-
-    _, paths = search(vectors, question, everything, width=2, length=2, exact=15, encode=encode)
-    assert set(paths[0].steps) == {4, 5}
-    assert paths[0].score == pytest.approx(1, abs=1e-6)
-    assert len(asked) == 1
-    assert len(asked[0]) <= 15

@@ -6,12 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from gsw_graph.ask.codebook import edges_of, starts
-from gsw_graph.ask.plan import parse
-from gsw_graph.ask.retrieve.pruned import Codebook, QueryVectors, ScoredRun, fine_scores, lines_of, select
+from gsw_graph.ask.codebook import edges_of
+from gsw_graph.ask.retrieve.pruned import Codebook, QueryVectors, ScoredRun, fine_scores, select
 from gsw_graph.ask.retrieve.recipes import FineRecipe, PrunedRecipe
 from gsw_graph.store.codebook import Name, RunsAround, Statement, StoredConcept, StoredEdge
 
@@ -75,21 +72,6 @@ def test_a_triple_is_an_edge_as_it_stands_and_a_text_is_one_of_its_first_two_nam
 
 
 # Segments
-
-
-def unit(angles):
-    return np.array([[np.cos(a), np.sin(a)] for a in angles], np.float32).reshape(-1, 2)
-
-
-@given(st.lists(st.tuples(st.floats(0, 6.3), st.booleans()), min_size=1, max_size=20))
-def test_every_boundary_is_a_fixed_point(edges):
-    """Lemma 3: given the runs on both sides of a boundary alone, the segmenter cuts there again and nowhere else. So there is nothing to merge."""
-    vectors = unit([angle for angle, _ in edges])
-    follows = [f for _, f in edges]
-    begins = starts(vectors, follows)
-    ends = [*begins[1:], len(edges)]
-    for left, middle, right in zip(begins, ends, ends[1:], strict=False):
-        assert starts(vectors[left:right], follows[left:right]) == [0, middle - left]
 
 
 # The fine score
@@ -172,26 +154,9 @@ def test_the_coarse_score_has_the_best_pair_of_concepts_and_of_relations():
     assert BOOK.in_passages(["q"]) == [1]
 
 
-def test_what_is_chosen_of_a_channel():
-    found = scored(BOOK, 2, 1, 0)
-    assert select(BOOK, found, "all", 0.93) is found
-    assert select(BOOK, found, "none", 0.93) == []
-    assert [one.run for one in select(BOOK, found, "unique", 0.93)] == [2, 1], "runs 1 and 3 say the same"
-    assert [one.run for one in select(BOOK, found, "unique", 1.1)] == [2, 1, 0]
-
-
 def test_of_a_cluster_the_medoid_stands_for_all():
     three = book(*(line(str(n), 0, "a", "r", "b", v) for n, v in enumerate(([127, 0], [124, 26], [117, 50]))))
     assert [one.run for one in select(three, scored(three, 0, 1, 2), "unique", 0.9)] == [1]
     assert [one.run for one in select(three, scored(three, 0, 1, 2), "unique", 0.95)] == [0, 2], (
         "the third is near the second alone"
     )
-
-
-def test_a_question_has_a_line_for_each_step_of_its_plan():
-    assert lines_of("Who?", None) == ["Who?"]
-    assert lines_of("Who?", parse(["Who built the Stone Pier?", "Where was #1 born?"])) == [
-        "Who built the Stone Pier?",
-        "Where was born?",
-    ]
-    assert len(lines_of("Who?", parse([f"Who is {n}?" for n in range(9)]))) == 4

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-import socket
 import threading
 import time
 from collections.abc import Callable
@@ -156,27 +155,6 @@ def test_one_request_a_query(endpoint):
     assert endpoint.asked[-1]["query"] == "a ?"
 
 
-def test_texts_are_asked_for_once(endpoint):
-    endpoint.answer = tei
-    ranker = HttpReranker(endpoint.url)
-    ranker.score([("q", "good")])
-    ranker.score([("q", f"d{i}") for i in range(33)])
-    assert ["documents" in body for body in endpoint.asked] == [True, False, False, False]
-    assert all(body["truncate"] for body in endpoint.asked[1:])
-
-
-def test_queries_go_at_once(endpoint):
-    together = threading.Barrier(4)
-
-    def answer(body):
-        together.wait(10)  # broken, which ends the connection, if they come one after the other
-        return cohere(body)
-
-    endpoint.answer = answer
-    scores = HttpReranker(endpoint.url).score([(f"q{i}", text) for i, text in enumerate(SCORES)])
-    assert scores == pytest.approx([*SCORES.values()])
-
-
 def test_logits_are_seen_and_remembered(endpoint):
     logits = {"best": 7.7, "good": 0.8, "bad": -11.0, "worst": -40.0}
     endpoint.answer = lambda body: ok(
@@ -279,14 +257,6 @@ def test_hanging_server(endpoint):
     assert time.monotonic() - start < 5
     until(lambda: len(endpoint.asked) == 3)  # the last may be read after its client has given up
     free.set()
-
-
-def test_no_server(monkeypatch):
-    monkeypatch.setattr("openai._base_client.INITIAL_RETRY_DELAY", 0.01)
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))  # and not listening
-        with pytest.raises(ModelError, match=r"cannot be reached \(.*refused.*\). Check that it runs"):
-            HttpReranker(f"http://127.0.0.1:{taken.getsockname()[1]}/rerank").score([("q", "good")])
 
 
 def test_redirects_are_not_followed(endpoint):

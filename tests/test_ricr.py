@@ -22,14 +22,6 @@ from chain_fakes import (  # noqa: F401 - a fixture
 # Which steps run
 
 
-def test_nothing_is_asked_for_a_step_that_only_compares():
-    find = Find({"first": [scored("a", 0.9, "Ana")], "second of Ana": [scored("b", 0.8, "Rome")]})
-    beams = grown(plan("first", "second of #1", compare="Is #2 in #1?"), "the original", find)
-    assert find.calls == [["first"], ["second of Ana"]]
-    assert set(beams.chains) == {1, 2}
-    assert ways(beams.ends()) == [[(1, "a", "Ana"), (2, "b", "Rome")]]
-
-
 @pytest.mark.usefixtures("other_scores")
 def test_a_chain_ends_in_its_sink_where_a_step_needs_a_later_one():
     """Found by this test: hops stood in the order of the plan, so that the answer was that of the hop before."""
@@ -152,31 +144,6 @@ def test_an_empty_first_hop_falls_back_on_the_original_question_and_says_so(noth
     assert ways(beams.ends()) == [[(1, "o", "Ana"), (2, "b", "Rome")]]
     assert beams.ends()[0].links[1].question == "first"
     assert beams.ends()[0].links[1].concrete == "the original"
-
-
-def test_a_hop_that_finds_something_for_one_chain_does_not_fall_back():
-    find = Find(
-        {
-            "first": [scored("a", 0.9, "Ana"), scored("b", 0.8, "Bo")],
-            "second of Bo": [scored("c", 0.2, "Rome")],
-            "the original": [scored("o", 0.9, "X")],
-        }
-    )
-    beams = grown(TWO, "the original", find)
-    assert find.calls[1:] == [["second of Ana", "second of Bo"]]
-    assert answers(beams, 2) == ["Rome"]
-    assert not any(expansion.instead for expansion in beams.expansions)
-
-
-@pytest.mark.parametrize(
-    "one",
-    [ONE, TWO, DIAMOND, plan("first", "alone", compare="Is #1 #2?")],
-    ids=["one", "two", "diamond", "comparison"],
-)
-def test_a_memory_of_nothing_is_no_error(one):
-    beams = run(one, {})
-    assert beams.ends() == []
-    assert all(expansion.instead for expansion in beams.expansions)
 
 
 def test_an_original_question_with_a_number_sign_is_asked_as_it_is():

@@ -262,29 +262,6 @@ def test_text_of_a_passage_is_laid_out_and_stays_text(page, address):
     shoot(page, "page-whole-narrow")
 
 
-def test_blocks_of_a_text(page):
-    def kinds(text):
-        return page.evaluate(
-            "async (text) => (await import('/static/layout.js')).blocksOf(text).map((block) => `${block.kind} ${block.lines.length}`)",
-            text,
-        )
-
-    assert kinds("A title\n\nA text that ends.\n\nNo heading, as nothing follows") == [
-        "heading 1",
-        "paragraph 1",
-        "paragraph 1",
-    ]
-    assert kinds("A line:\n- one\n  goes on\n\n- two\n\nA text.") == ["paragraph 1", "list 4", "paragraph 1"]
-    assert kinds("~~~py\n| no table |\n\n- no list\n```\n~~~\nA text.") == ["code 4", "paragraph 1"]
-    assert kinds("```\nnever closed\n\n- no list") == ["code 3"]
-    assert kinds("1. one\n\n   ```sh\n   run\n   ```\n2. two") == ["list 1", "code 1", "list 1"]
-    assert kinds("| a | b |\n|---|---|\n| 1 | 2 |\n> said\n> so") == ["table 3", "quote 2"]
-    assert kinds("A text.\n\n    code\n\n    more\n\nA text.") == ["paragraph 1", "code 3", "paragraph 1"]
-    assert kinds("Name      Port\nweb       443") == ["code 2"]
-    assert kinds("owner: a; tags: b\n\nA text: of two; parts: two") == ["front 1", "paragraph 1"]
-    assert kinds("") == []
-
-
 def test_files_are_loaded_by_dragging_and_forgotten_and_their_text_stays_text(page):
     page.evaluate(
         """text => {

@@ -22,7 +22,6 @@ from gsw_graph.ask.retrieve.recipes import Fit
 from gsw_graph.ask.retrieve.strategies import STRATEGIES, strategies
 from gsw_graph.config import Settings
 from gsw_graph.errors import InputError, ModelError, StoppedError
-from gsw_graph.evaluate import Variant
 from gsw_graph.evaluate.data import question_set
 from gsw_graph.evaluate.fit import fit_scores
 from gsw_graph.memory import Memory
@@ -152,23 +151,6 @@ def test_they_give_what_they_say(sample, name):
     )
 
 
-def test_a_strategy_may_run_as_one_that_the_table_has_not(sample):
-    usual = STRATEGIES["ricr"]
-    mine = replace(
-        usual,
-        name="mine",
-        run=lambda context, query, recipe: replace(usual.run(context, query, recipe), ran="mine, by chains"),
-    )
-    answer, other = (
-        sample.ask(samples.QUESTION, strategy=one, plan=samples.PLAN, llm=False, keep=False)
-        for one in (mine, usual)
-    )
-    assert answer.strategy == "mine, by chains"
-    assert answer.answer == other.answer
-    assert answer.confidence == other.confidence
-    assert answer.answer == samples.CHAIN[-1]
-
-
 # What scores are fitted to
 
 
@@ -264,16 +246,6 @@ def test_a_reranker_that_is_set_has_a_say(sample, name, monkeypatch):
     assert answer.seconds["rerank"] > 0 == usual.seconds["rerank"]
     if name == "linked":  # one passage alone has this name
         assert ask("Who built the Stone Pier?").models["reranker"] is None
-
-
-@pytest.mark.parametrize("number", [0, 2, 100])
-def test_without_a_reranker_the_order_stays(sample, number):
-    for name in ("dense", "bm25"):
-        usual, other = (
-            sample.ask(samples.QUESTION, strategy=strategy, llm=False, keep=False)
-            for strategy in (name, Variant(name, {"rerank": number}).build())
-        )
-        assert usual.passages == other.passages
 
 
 class Down:

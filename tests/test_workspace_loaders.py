@@ -256,32 +256,6 @@ def test_a_combined_file_has_documents_and_chunks_in_the_order_of_their_numbers(
     assert load(tmp_path / "d.json", {"documents": documents})[2] == two
 
 
-def test_dangling_and_doubled_ids_are_told(tmp_path):
-    shape = gsw(
-        ("Who?", ["e17", "e2"]), ("What?", ["0_0::e5"]), ("Where?", ["std::vector", "E17"]), ("Who?", ["e1"])
-    )
-    shape["entity_nodes"] += [
-        {"id": "e1", "name": "Bo"},
-        {"id": "e2", "name": "Stone Pier"},
-        {"name": "Cy"},
-        {"id": [], "name": "Di"},
-    ]
-    found, *failures = load(tmp_path / "a.json", {"text": "T\nx", "gsw": shape})
-    assert pairs(found) == [
-        ("Who?", ("Stone Pier",)),
-        ("What?", ()),
-        ("Where?", ("std::vector", "E17")),
-        ("Who?", ("Ana Ruiz",)),
-    ]
-    assert names(found) == ["Ana Ruiz", "Stone Pier", "Bo", "Cy", "Di"]
-    assert [f.part for f in failures] == [True] * 4
-    clash, number, first, second = (f.reason for f in failures)
-    assert "'e1' is that of 'Ana Ruiz' and of 'Bo'" in clash
-    assert "`entity_nodes[5].id` is not a string" in number
-    assert "is 'e17', the id of no entity" in first
-    assert "is '0_0::e5', the id of no entity" in second
-
-
 def test_a_bare_workspace_is_its_own_text(tmp_path):
     path = tmp_path / "gsw_0_0.json"
     found = one(path, gsw(("Who built it?", ["e1", "TEXT:and others"]), ("Why?", ["None"])))
@@ -296,26 +270,6 @@ def test_a_bare_workspace_is_its_own_text(tmp_path):
     assert keyed.source == f"{tmp_path}/b.json#7"
     assert len(keyed.document.passages) == 2
     assert one(path, gsw(), stdin=True).source.startswith("stdin#")
-
-
-def test_what_failed_upstream_or_is_empty(tmp_path):
-    empty = {"entity_nodes": [], "verb_phrase_nodes": []}
-    assert one(tmp_path / "a.json", empty) == Failure(f"{tmp_path}/a.json", "an empty workspace")
-    kept = one(tmp_path / "b.json", {"text": "T\nSome words.", "gsw": empty})
-    assert kept.entities == ()
-    assert kept.document.passages[0].text == "Some words."
-    assert one(tmp_path / "c.json", {"text": "T\nx", "gsw": None}) == Failure(
-        f"{tmp_path}/c.json", "extraction failed upstream"
-    )
-    found, *failures = load(
-        tmp_path / "d.json",
-        {"documents": {"doc_0": {"0_0": chunk("T\nx"), "0_1": {"text": "y", "gsw": None}, "0_2": 5}}},
-    )
-    assert [p.text for p in found.document.passages] == ["x"]
-    assert failures == [
-        Failure(f"{tmp_path}/d.json: doc_0", "0_1: extraction failed upstream", part=True),
-        Failure(f"{tmp_path}/d.json: doc_0", "0_2: not a chunk but int", part=True),
-    ]
 
 
 # --- OpenIE results and propositions ---
