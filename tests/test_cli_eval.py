@@ -8,6 +8,7 @@ import click
 import pytest
 from click.testing import CliRunner
 from evaluate_fakes import FakeMemory, record
+from samples import cases
 
 from gsw_graph.cli import LazyGroup
 from gsw_graph.cli.options import memory_option
@@ -93,18 +94,7 @@ def test_json_is_the_whole_evaluation_and_the_folder_holds_the_same(memory, tmp_
 
 @pytest.mark.parametrize(
     ("args", "code", "message"),
-    [
-        (["q.json", "--strategy", "magic"], 2, "there is no strategy 'magic'"),
-        (["q.json", "--strategy", "linked[walk.nothing=1]"], 2, "linked has no setting 'walk.nothing'"),
-        (["q.json", "--strategy", "linked", "--strategy", "dense,linked"], 1, "named twice"),
-        (["q.json", "-k", "0"], 2, "0 is not in the range"),
-        ([], 2, "Usage"),
-        (["none.json"], 1, "Error: none.json: the file cannot be read"),
-        (["q.json", "--judge", "m", "--no-answer"], 1, "nothing to judge"),
-        (["q.json", "--plans", "none.json"], 1, "Error: none.json: the file cannot be read"),
-        (["compare", "q.json", "q.json"], 1, "no results of an evaluation"),
-        (["compare", "q.json", "nowhere"], 2, "nowhere"),
-    ],
+    cases(__file__, "refusals"),
 )
 def test_refusals(memory, args, code, message):
     result = run(*args)

@@ -6,6 +6,7 @@ import json
 import re
 
 import pytest
+from samples import cases
 from scripted_chat import ScriptedChat
 
 from gsw_graph.ask.plan import SCHEMA, decompose, parse, read_plan
@@ -61,30 +62,7 @@ def test_a_plan_that_stays_wrong_is_no_plan():
 
 @pytest.mark.parametrize(
     ("plan", "wrong"),
-    [
-        ([], "the plan is empty"),
-        ([{"id": n, "question": f"q #{n - 1}" if n > 1 else "q"} for n in range(1, 22)], "21 steps"),
-        ([{"id": 1, "question": " "}], "step 1 has no question"),
-        ([{"id": 1, "question": "a"}, {"id": 1, "question": "b #1"}], "two steps have the id 1"),
-        ([{"id": 1, "question": "a #3"}], "there is no step 3"),
-        ([{"id": 1, "question": "a #2"}, {"id": 2, "question": "b #1"}], "in a circle"),
-        ([{"id": 1, "question": "a", "retrieve": False}], "no step of the plan retrieves anything"),
-        (
-            [
-                {"id": 1, "question": "a"},
-                {"id": 2, "question": "b #1", "retrieve": False},
-                {"id": 3, "question": "c #2"},
-            ],
-            "nothing is retrieved for it",
-        ),
-        ([{"id": 1, "question": "a", "retrieve": "perhaps"}], "neither true nor false"),
-        (["a", "b #1", "c"], "no step uses the answer of step 2"),
-        (
-            ["b #2 and #3", "a", "c"],
-            "no step uses the answer of step 1",
-        ),  # the last step is to give the answer
-        (["a", {"question": "compare #1", "retrieve": False}, "c #1"], "no step uses the answer of step 2"),
-    ],
+    cases(__file__, "what_is_wrong_with_a_plan_is_said"),
 )
 def test_what_is_wrong_with_a_plan_is_said(plan, wrong):
     with pytest.raises(ValueError, match=re.escape(wrong)):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from samples import cases
 
 from gsw_graph.ask.retrieve.names.linking import link, mentions
 from gsw_graph.text.names import normalise
@@ -17,57 +18,7 @@ def linked(question, *known):
 
 @pytest.mark.parametrize(
     ("question", "known", "expected"),
-    [
-        (
-            "Who led the Bank of England?",
-            ["Bank of England", "Bank", "England"],
-            ["the Bank of England"],
-        ),  # the longest
-        ("Who led the Bank of England?", ["Bank", "England"], ["the Bank", "England"]),
-        ("Was Ana in Bo?", ["Bo", "Ana"], ["Ana", "Bo"]),  # in the order of the question
-        (
-            "New York City Hall",
-            ["New York City", "City Hall"],
-            ["New York City"],
-        ),  # of two that overlap the longer
-        ("New York Hall", ["New York", "York Hall"], ["New York"]),  # of two as long the first
-        ("Is Ana Ana's own?", ["Ana"], ["Ana", "Ana's"]),  # as often as it stands
-        ("Is it Beyoncé?", ["BEYONCE"], ["Beyoncé"]),
-        ("Whose is Newton’s?", ["Newton"], ["Newton's"]),
-        ("by The Beatles", ["Beatles"], ["The Beatles"]),
-        ("Who wrote “Hamlet”, say?", ["Hamlet"], ["Hamlet"]),
-        ("Did J. R. R. Tolkien?", ["J. R. R. Tolkien"], ["J. R. R. Tolkien"]),
-        ("What of AT&T and C++ or C#?", ["AT&T", "C++", "C#"], ["AT&T", "C++", "C#"]),
-        ("Wer ist in 東京?", ["東京"], ["東京"]),  # scripts without case
-        (
-            "鲁迅在北京写了什么？",
-            ["鲁迅", "北京", "写"],
-            ["鲁迅", "北京"],
-        ),  # no spaces; a sign alone is no name
-        ("김수근은 어디서 태어났나?", ["김수근"], ["김수근"]),  # a particle
-        ("من كتب بدار الجمارك؟", ["دار الجمارك"], ["دار الجمارك"]),  # a preposition
-        ("ニコライ・ペトレスクは誰？", ["ニコライ・ペトレスク", "ニコ"], ["ニコライ・ペトレスク"]),
-        ("हिन्दी में?", ["हिन्दी में"], ["हिन्दी में"]),
-        (
-            "Is it Beyonce\u0301 Knowles?",
-            ["Beyoncé Knowles"],
-            ["Beyonce\u0301 Knowles"],
-        ),  # the accent as a character of its own
-        ("in 1988 or 12?", ["1988", "12"], []),  # years and numbers
-        ("with Apollo 11", ["Apollo 11", "11"], ["Apollo 11"]),
-        ("the mountain", ["mountain"], []),  # one word in lower case
-        (
-            "the great tide engine",
-            ["great tide engine", "engine"],
-            ["the great tide engine"],
-        ),  # two words of content
-        ("the king of here", ["king of here", "king"], []),  # with one word of content
-        ("THE AND OF", ["the and of", "and"], []),  # function words
-        ("Who is in The Who?", ["Who"], []),
-        ("Nobody knows", ["Ana"], []),
-        ("", ["Ana"], []),
-        ("?!", ["Ana"], []),
-    ],
+    cases(__file__, "names_of_a_question"),
 )
 def test_names_of_a_question(question, known, expected):
     assert [text for text, _ in linked(question, *known)] == expected

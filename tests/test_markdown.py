@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from samples import cases
 
 from gsw_graph.extract import rules
 from gsw_graph.loaders import read
@@ -130,23 +131,7 @@ def test_attribute_lists_are_no_text(tmp_path, written, shown):
 
 @pytest.mark.parametrize(
     ("written", "left_out"),
-    [
-        ("{% include 'a.html' x: \"1%\" %}", {"include": 1}),
-        ("{* ../../a.py ln[1:3] *}", {"include": 1}),
-        ("{!a.md!}", {"include": 1}),
-        ('--8<-- "a.md"', {"include": 1}),
-        ("{{#include a.rs:2}}", {"include": 1}),
-        ("::: package.module\n    options:\n      members: true\n", {"include": 1}),
-        ("```{include} a.md\n:start-line: 2\n```", {"include": 1}),
-        ("```{toctree}\n:maxdepth: 1\n\nx\n```", {"include": 1}),
-        ("<!-- x -->", {"comment": 1}),
-        ("%%x%%", {"comment": 1}),
-        ("{% comment %}\nx\n{% endcomment %}", {"comment": 1}),
-        ("{% capture x %}{% endcapture %}", {"template tag": 2}),
-        ("[a]: http://x.y", {"link address": 1}),
-        ("<img src=x>", {"picture": 1}),
-        ("<script>x</script>", {}),
-    ],
+    cases(__file__, "includes_and_comments_are_left_out_and_counted"),
 )
 def test_includes_and_comments_are_left_out_and_counted(tmp_path, written, left_out):
     document, counts = load(tmp_path / "a.md", f"Before.\n\n{written}\n\nAfter.")

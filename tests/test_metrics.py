@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from fake_memory import passage
+from samples import cases
 
 from gsw_graph.evaluate.data import Gold
 from gsw_graph.evaluate.metrics import all_gold, exact_match, f1, interval, normalised, paired, recall
@@ -32,32 +33,7 @@ def test_normal_form(text, normal):
 
 @pytest.mark.parametrize(
     ("answer", "gold", "em", "score"),
-    [
-        ("Paris", ["paris"], 1, 1),
-        (
-            "the city of Paris",
-            ["Paris"],
-            0,
-            2 * (1 / 3) * 1 / (1 / 3 + 1),
-        ),  # city of paris: 1 of 3 words, 1 of 1
-        ("New York City", ["New York", "NYC"], 0, 0.8),  # the best of both: 2/3 and 2/2
-        ("NYC", ["New York", "NYC"], 1, 1),
-        ("São Paulo", ["Sao Paulo"], 0, 0.5),  # one word of two on both sides
-        ("well-known", ["well known"], 0, 0),
-        ("yes", ["no"], 0, 0),
-        ("yes it is", ["yes"], 0, 0.5),  # no rule of its own for yes and no: 1/3 and 1/1
-        ("the", ["a"], 1, 0),  # nothing is left of either: equal, and no word in common
-        ("", [""], 1, 0),
-        ("Ada", ["The"], 0, 0),
-        (
-            "to be or not to be",
-            ["to be"],
-            0,
-            0.5,
-        ),  # each word counts as often as both have it: 2 of 6, 2 of 2
-        ("to to", ["to be to to"], 0, 2 / 3),  # 2 of 2, 2 of 4
-        ("1,000", ["1000"], 1, 1),
-    ],
+    cases(__file__, "answers_by_hand"),
 )
 def test_answers_by_hand(answer, gold, em, score):
     assert exact_match(answer, gold) == em

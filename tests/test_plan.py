@@ -6,6 +6,7 @@ import json
 import random
 
 import pytest
+from samples import cases
 
 from gsw_graph.ask.plan import MAX_QUESTION, MOST_STEPS, Plan, SubQuestion, load, parse
 from gsw_graph.errors import InputError
@@ -44,24 +45,7 @@ def faulty(plan):
 
 @pytest.mark.parametrize(
     ("question", "parents"),
-    [
-        ("Who directed Alien?", ()),
-        ("Where was #1 born?", (1,)),
-        ("#1", (1,)),
-        ("#1 >> place of birth", (1,)),
-        ("what was #1 's currency", (1,)),
-        ("What is #1's mother's name?", (1,)),
-        ('(#2), #1: "#10"?', (1, 2, 10)),
-        ("Is #12 older than #2, and #2 than #12?", (2, 12)),  # each once
-        ("#3_#4", (3, 4)),
-        ("#01", (1,)),
-        ("Who made C#?", ()),
-        ("Who made C#7?", ()),
-        ("What is é#1?", ()),
-        ("#MeToo #4chan issue #4a #1é #1٢", ()),
-        ("12#3", ()),
-        ("# 1, #, #-1", ()),
-    ],
+    cases(__file__, "references", tuples=True),
 )
 def test_references(question, parents):
     step = SubQuestion(50, question)
@@ -123,45 +107,7 @@ def test_a_plan_made_by_hand_is_checked():
 
 @pytest.mark.parametrize(
     "form",
-    [
-        BRIDGE,
-        [
-            {"id": 7, "question": "Who designed the Lumen Bridge?"},
-            {"id": 0, "question": " Where was #7 born?\n", "retrieve": True},
-        ],
-        [
-            {"id": 404363, "question": "Who designed the Lumen Bridge?"},
-            {"id": 2, "question": "Where was #404363 born?", "why": "a bridge"},
-        ],
-        ["Who designed the Lumen Bridge?", "Where was #1 born?"],
-        [{"question": "Who designed the Lumen Bridge?"}, {"question": "Where was #1 born?"}],
-        # the id of the first is the place of the second: places count
-        [
-            {
-                "id": 2,
-                "question": "Who designed the Lumen Bridge?",
-                "answer": "Mira Okafor",
-                "paragraph_support_idx": 3,
-            },
-            {"id": 9, "question": "Where was #1 born?", "answer": "Tarn", "paragraph_support_idx": None},
-        ],
-        {
-            "id": "2hop__1_2",
-            "question": "Where ...?",
-            "question_decomposition": [
-                {"id": 8, "question": "Who designed the Lumen Bridge?"},
-                {"id": 9, "question": "Where was #1 born?"},
-            ],
-        },
-        {
-            "questions": [
-                {"question": "Who designed the Lumen Bridge?", "requires_retrieval": True},
-                {"question": "Where was #1 born?", "requires_retrieval": "true"},
-            ]
-        },
-        {"questions": [{"question": "Who designed the Lumen Bridge?"}, {"question": "Where was #1 born?"}]},
-        {"plan": BRIDGE, "question": "Where was the designer of the Lumen Bridge born?"},
-    ],
+    cases(__file__, "forms"),
 )
 def test_forms(form):
     assert parse(form) == PARSED
@@ -181,89 +127,7 @@ def test_flags(flag, key):
 
 @pytest.mark.parametrize(
     ("plan", "words"),
-    [
-        ("", "the plan is empty"),
-        (" \n", "the plan is empty"),
-        ([], "the plan is empty"),
-        ("[]", "the plan is empty"),
-        ({"questions": []}, "the plan is empty"),
-        ("Who directed Alien?", "the plan is not JSON (Expecting value: line 1 column 1"),
-        ('["a",\n"b"', "not JSON (Expecting ',' delimiter: line 2"),
-        ('"a question"', "no shape that is known"),
-        (None, "no shape that is known"),
-        ({}, "no shape that is known"),
-        ({"questions": "a"}, "no shape that is known"),
-        ({"plan": ["a"], "questions": ["b"]}, "the plan has both 'plan' and 'questions'"),
-        ([1], "step 1 is neither a question nor a record"),
-        (["a", ["b"]], "step 2 is neither a question nor a record"),
-        (["a", None], "step 2 is neither a question nor a record"),
-        (["a", " "], "step 2 has no question"),
-        ([{"id": 5, "question": "\t"}], "step 5 has no question"),
-        ([{"id": 5}], "step 5 has no question"),
-        ([{"question": None}], "step 1 has no question that can be asked"),
-        ([{"id": 3, "question": "a"}, {"id": 3, "question": "b"}], "two steps have the id 3"),
-        ([{"id": True, "question": "a"}], "has no id that is a whole number"),
-        ([{"id": "1", "question": "a"}], "has no id that is a whole number"),
-        ([{"id": -1, "question": "a"}], "has no id that is a whole number"),
-        (
-            [{"id": 1, "question": "a"}, {"question": "b"}],
-            "the step in place 2 has no id that is a whole number",
-        ),
-        ([{"id": 1, "question": "a"}, "b"], "the step in place 2 has no id that is a whole number"),
-        ([{"question": "a", "retrieve": "no"}], "'retrieve' of step 1 is neither true nor false"),
-        ([{"question": "a", "retrieve": 1}], "'retrieve' of step 1 is neither true nor false"),
-        (
-            [{"question": "a", "requires_retrieval": None}],
-            "'requires_retrieval' of step 1 is neither true nor false",
-        ),
-        (["a", "b #7"], "step 2 refers to #7, and there is no step 7"),
-        (["a", "b #0"], "step 2 refers to #0, and there is no step 0"),
-        (
-            [{"id": 10, "question": "a"}, {"id": 20, "question": "b #1"}],
-            "step 20 refers to #1, and there is no step 1",
-        ),
-        (
-            [
-                {"id": 404363, "question": "a", "answer": "x"},
-                {"id": 5, "question": "b #404363", "answer": "y"},
-            ],
-            "step 2 refers to #404363, and there is no step 404363",
-        ),
-        (
-            ["What was the #1 hit of 1984?"],
-            'step 1 refers to itself. Refer to another step, or write "number 1" if no step is meant',
-        ),
-        ([{"id": 8, "question": "a"}, {"id": 9, "question": "b #8 #9"}], "step 9 refers to itself"),
-        (["a #2", "b #1"], "in a circle: 1 -> 2 -> 1"),
-        (["a", "b #1 #4", "c #2", "d #3", "e #4"], "in a circle: 2 -> 4 -> 3 -> 2"),
-        (
-            [
-                {"id": 30, "question": "a #20"},
-                {"id": 20, "question": "b #10"},
-                {"id": 10, "question": "c #20"},
-            ],
-            "in a circle: 20 -> 10 -> 20",
-        ),
-        ([{"question": "a", "retrieve": False}], "no step of the plan retrieves anything"),
-        (
-            [
-                {"id": 4, "question": "a"},
-                {"id": 5, "question": "Is #4 old?", "retrieve": False},
-                {"id": 6, "question": "Where was #5 born?"},
-            ],
-            "step 6 needs the answer of step 5, which has none because nothing is retrieved for it",
-        ),
-        (
-            [
-                {"question": "a"},
-                {"question": "Is #1 old?", "retrieve": False},
-                {"question": "Is #2 right?", "retrieve": False},
-            ],
-            "step 3 needs the answer of step 2",
-        ),
-        (["a\0"], "step 1 has no question that can be asked"),
-        ('["a \\ud800"]', "half a surrogate pair"),
-    ],
+    cases(__file__, "faults"),
 )
 def test_faults(plan, words):
     assert words in faulty(plan)

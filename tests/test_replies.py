@@ -7,44 +7,14 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from samples import cases
 
 from gsw_graph.models.chat.request import answer_text, parse_json
 
 
 @pytest.mark.parametrize(
     ("text", "value"),
-    [
-        ('{"a": 1}', {"a": 1}),
-        ('Here it is:\n```\n{"a": [1, 2]}\n```\nHope it helps!', {"a": [1, 2]}),
-        ('Sure {the} thing [sic]: {"a": [1, 2,],\n} see [above', {"a": [1, 2]}),
-        ('{"a": "two\nlines"}', {"a": "two\nlines"}),
-        ('<think>maybe {"a": 1}?</think>\n{"a": 2}', {"a": 2}),
-        ('so {"a": 1} it is</think>{"a": 2}', {"a": 2}),
-        ('```json\n{"a": "the <think> tag opens a thought"}\n```', {"a": "the <think> tag opens a thought"}),
-        ('{"a": "<think>"}', {"a": "<think>"}),
-        ('As [1, 2 and 3] say: {"a": 1}', {"a": 1}),
-        ('{"a": 1} or rather {"a": 3}', {"a": 3}),
-        ('"{\\"a\\": 1}"', {"a": 1}),
-        ('\ufeff{"a": 1}', {"a": 1}),
-        ('{"a": "\\ud83d\\ude00 \\ud83d"}', {"a": "\U0001f600 ?"}),
-        ('[{"a": 1}]', {"a": 1}),
-        ('{"result": {"a": 1}, "status": "ok"}', {"a": 1}),
-        ('{"result": [{"a": 1}]}', {"a": 1}),
-        ("{\u201ca\u201d: \u201cb\u201d}", {"a": "b"}),
-        ('{"a": "he said \u201chi\u201d"}', {"a": "he said \u201chi\u201d"}),
-        (
-            '<|channel|>analysis<|message|>{"a": 0}<|end|><|start|>assistant<|channel|>final <|constrain|>json<|message|>{"a": 1}<|return|>',
-            {"a": 1},
-        ),
-        (
-            r'{"a": "$\beta$ $\frac{1}{2}$ \alpha \nu \theta \text{x} \right)"}',
-            {"a": r"$\beta$ $\frac{1}{2}$ \alpha \nu \theta \text{x} \right)"},
-        ),
-        (
-            r'{"a": "$\\beta$ \"x\" \u00e9 one\ntwo\tthree it\'s"}',
-            {"a": '$\\beta$ "x" é one\ntwo\tthree it\'s'},
-        ),
-    ],
+    cases(__file__, "read"),
 )
 def test_read(text, value):
     assert parse_json(text, ("a",)) == value

@@ -7,6 +7,7 @@ from datetime import date
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from samples import cases
 
 from gsw_graph.extract import rules
 from gsw_graph.model.documents import Document, Passage
@@ -32,49 +33,7 @@ def dates(text):
 
 @pytest.mark.parametrize(
     ("text", "expected"),
-    [
-        (
-            "He left the Bank of England soon.",
-            ["Bank of England", "Bank", "England"],
-        ),  # connectors, and the parts between them
-        ("Then Ludwig van Beethoven came.", ["Ludwig van Beethoven"]),  # a connector that parts nothing
-        ("with Simon and Garfunkel.", ["Simon and Garfunkel", "Simon", "Garfunkel"]),
-        (
-            "the University of California at Berkeley.",
-            ["University of California at Berkeley", "University", "California", "Berkeley"],
-        ),
-        ("the Duke of the Isle", ["Duke of the Isle", "Duke", "Isle"]),
-        ("Ana of the in Bo", ["Ana", "Bo"]),  # three connectors join nothing
-        ("it is Paris of", ["Paris"]),  # a connector at the end
-        ("of the Paris", ["Paris"]),
-        ("The The Beatles sang.", ["Beatles"]),  # function words in front
-        ("In Paris, However, Marie Curie lived.", ["Paris", "Marie Curie"]),
-        ("He and I went.", []),
-        ("I Robot", ["Robot"]),
-        ("Bank of The Hague", ["Bank of The Hague", "Bank", "Hague"]),  # an article is no part of a name
-        ("by J. R. R. Tolkien.", ["J. R. R. Tolkien"]),  # initials
-        ("to St. Louis today", ["St. Louis"]),  # abbreviations
-        ("when Dr. Smith met Mrs. Brown.", ["Dr. Smith", "Mrs. Brown"]),
-        ("when Ana met Bo. Cy left.", ["Ana", "Bo", "Cy"]),  # the end of a sentence
-        ("so Newton's laws, Wales’s hills, James' book", ["Newton", "Wales", "James"]),  # possessives
-        ("the Prince of Wales's house", ["Prince of Wales", "Prince", "Wales"]),
-        ("an O'Brien", ["O'Brien"]),
-        ("at Rolls-Royce & Sons by AT&T", ["Rolls-Royce & Sons", "AT&T"]),
-        ("in C++ and C# too", ["C++ and C#", "C++", "C#"]),
-        ("an iPhone 5, eBay, mRNA", ["iPhone 5", "eBay", "mRNA"]),  # capitals within
-        ("with Apollo 11 and 12", ["Apollo 11"]),  # numbers follow a name, they begin none
-        ("11 Apollo", ["Apollo"]),
-        ("The 11 left", []),
-        ("Élodie Castellan, 東京, Žižek", ["Élodie Castellan", "Žižek"]),
-        (
-            "so Beyonce\u0301 Knowles and Dvor\u030ca\u0301k",
-            ["Beyonce\u0301 Knowles and Dvor\u030ca\u0301k", "Beyonce\u0301 Knowles", "Dvor\u030ca\u0301k"],
-        ),
-        ("Ana\nBo  Cy   Di", ["Ana", "Bo Cy", "Di"]),  # a line end and three spaces part
-        ("“Hamlet” (Ophelia)", ["Hamlet", "Ophelia"]),
-        ("no name here, 12 or x", []),
-        ("", []),
-    ],
+    cases(__file__, "names_of_a_text"),
 )
 def test_names_of_a_text(text, expected):
     assert names(text) == expected
@@ -123,27 +82,7 @@ def test_what_begins_a_cell_or_is_a_value_is_no_name(texts, expected):
 
 @pytest.mark.parametrize(
     ("text", "expected"),
-    [
-        ("12 May 1988", ("1988-05-12", "1988-05-12")),
-        ("1st May 1988", ("1988-05-01", "1988-05-01")),
-        ("22nd of May, 1988", ("1988-05-22", "1988-05-22")),
-        ("3 Jan. 2001", ("2001-01-03", "2001-01-03")),
-        ("May 12, 1988", ("1988-05-12", "1988-05-12")),
-        ("May 12th 1988", ("1988-05-12", "1988-05-12")),
-        ("Sept. 3rd, 1901", ("1901-09-03", "1901-09-03")),
-        ("Sep 3 1901", ("1901-09-03", "1901-09-03")),
-        ("May 1988", ("1988-05-01", "1988-05-31")),
-        ("February, 1900", ("1900-02-01", "1900-02-28")),
-        ("February 2000", ("2000-02-01", "2000-02-29")),
-        ("Dec. 1999", ("1999-12-01", "1999-12-31")),
-        ("29 February 2000", ("2000-02-29", "2000-02-29")),
-        ("1988-05-12", ("1988-05-12", "1988-05-12")),
-        ("1980s", ("1980-01-01", "1989-12-31")),
-        ("1988", ("1988-01-01", "1988-12-31")),
-        ("1066", ("1066-01-01", "1066-12-31")),
-        ("12 May", None),
-        ("May 12", None),
-    ],
+    cases(__file__, "every_shape_of_a_date", tuples=True),
 )
 def test_every_shape_of_a_date(text, expected):
     assert dates(text) == [(text, expected)]

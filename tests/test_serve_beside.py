@@ -21,134 +21,8 @@ from test_serve_process import COMMAND, bench
 from gsw_graph.cli import main
 
 BUILT = "Who built the Stone Pier?"
-ALONE = "a server has this memory open, and gswgraph {} needs it for itself"
-SETTINGS = "does not go through a server"
 # Of every command: how it is called, its exit code, and a piece of what it says. FOLDER and FILES are made by the test.
-BESIDE = {
-    "demo": [(["--memory", "FOLDER", "demo"], 0, "Ottilie Grau")],
-    "load": [
-        (["load", "note.md"], 0, "1 new"),
-        (["load", "--json", "--meta", "by=Ana", "--near", "0.99", "note.md"], 0, '"unchanged": 1'),
-        (["load", "--dry-run", "note.md", "other.md"], 0, "Would load: 1 new"),
-        (["load", "--extractor", "rules", "--replace", "-q", "note.md"], 0, ""),
-        (["load", "--llm", "other", "note.md"], 1, f"--llm {SETTINGS}"),
-        (["load", "--concurrency", "2", "note.md"], 1, f"--concurrency {SETTINGS}"),
-        (["load", "nosuch.md"], 1, "nosuch.md"),
-    ],
-    "add": [
-        (
-            ["add", "--session", "call", "--speaker", "Ana", "--at", "2026-03-09", "The ferry is late."],
-            0,
-            "Added as passage",
-        )
-    ],
-    "ask": [
-        (["ask", BUILT], 0, "Ana Ruiz"),
-        (["ask", "--json", "-k", "2", "--strategy", "bm25", "--timings", BUILT], 0, '"strategy": "bm25"'),
-        (
-            ["ask", "--plan", '["Who built the Stone Pier?"]', "--no-llm", "--no-question-cache", BUILT],
-            0,
-            "Ana Ruiz",
-        ),
-        (["ask", "--in", "note.md", "--not-in", "other.md", BUILT], 0, "note.md"),
-        (["ask", "--in", "nosuch/", BUILT], 1, "no source is, or is under"),
-        (
-            [
-                "ask",
-                "--trace",
-                "--html",
-                "answer.html",
-                "--where",
-                "by = Ana",
-                "--forget-question",
-                "Who lit the Quellam Lamp?",
-            ],
-            0,
-            "Picture: ",
-        ),
-        (["ask", "--browse", BUILT], 0, "A memory in a folder has no Neo4j Browser"),
-        (["ask", "--show-cypher", BUILT], 1, f"--show-cypher {SETTINGS}"),
-        (["ask", "--llm", "other", BUILT], 1, f"--llm {SETTINGS}"),
-        (["ask", "--no-question-cache", BUILT], 0, "Ana Ruiz"),
-    ],
-    "confirm": [(["confirm", "1"], 0, "Confirmed")],
-    "reject": [(["reject", "1"], 0, "Rejected"), (["reject", "fffffffff"], 1, "no question")],
-    "history": [
-        (["history"], 0, BUILT),
-        (["history", "1"], 0, BUILT),
-        (["history", "--find", "pier", "-n", "1", "--json"], 0, '"questions"'),
-    ],
-    "list": [
-        (["list"], 0, "note.md"),
-        (["list", "note.md", "--extractor", "rules", "--json"], 0, '"total": 1'),
-    ],
-    "show": [
-        (["show", "note.md"], 0, "Zorvik"),
-        (["show", "Stone Pier", "-p", "1", "--json"], 0, '"passages"'),
-    ],
-    "serve": [(["serve", "--port", "0"], 1, ALONE.format("serve"))],
-    "mcp": [],  # a test of its own, as it is a process that goes on
-    "browse": [
-        (["browse"], 0, "The picture is"),
-        (["browse", "--json"], 1, "a memory in a folder has no Neo4j Browser"),
-    ],
-    "eval run": [
-        (["eval", "run", "questions.jsonl"], 1, ALONE.format("eval")),
-        (["eval", "questions.jsonl"], 1, ALONE.format("eval")),
-    ],
-    "eval compare": [(["eval", "compare", "nosuch", "nosuch"], 2, "does not exist")],
-    "eval corpus": [(["eval", "corpus", "questions.jsonl"], 1, "there are no passages")],
-    "eval fit": [(["eval", "fit", "questions.jsonl", "--out", "fit.json"], 1, ALONE.format("eval fit"))],
-    "copy": [
-        (["copy", "FOLDER", "copy"], 1, ALONE.format("copy")),
-        (["copy", "nosuch", "FOLDER"], 1, ALONE.format("copy")),
-    ],
-    "dump": [(["dump", "dump.jsonl"], 1, ALONE.format("dump"))],
-    "restore": [(["restore", "questions.jsonl"], 1, ALONE.format("restore"))],
-    "status": [(["status"], 0, "embedder"), (["status", "--json"], 0, '"nodes"')],
-    "memories": [(["memories"], 0, "(the default memory)"), (["memories", "--json"], 0, '"memories"')],
-    "doctor": [
-        (["doctor"], 1, ALONE.format("doctor")),
-        (["doctor", "--mend", "--deep"], 1, ALONE.format("doctor")),
-    ],
-    "merge": [
-        (["merge", "--dry-run"], 1, ALONE.format("merge")),
-        (["merge", "--show"], 1, ALONE.format("merge")),
-    ],
-    "unmerge": [(["unmerge", "all"], 1, ALONE.format("unmerge"))],
-    "correct": [
-        (["correct", "rename", "Bruno Keller", "Bruno Kehler"], 0, "Bruno Keller -> Bruno Kehler"),
-        (["correct", "split", "Zorvik", "Zorvik (engineer)", "note.md"], 0, "Zorvik"),
-        (["correct", "add", "Who owns the Stone Pier?", "Ana Ruiz", "--by", "Ana"], 0, "Take it back"),
-        (["correct", "--list", "--json"], 0, '"corrections"'),
-        (["correct", "--undo", "fffffff0"], 1, "there is no correction"),
-    ],
-    "forget": [
-        (["forget", "other.md"], 1, "Unknown"),
-        (["forget", "--yes", "note.md"], 0, "Forgot 1 document"),
-    ],
-    "ledger": [(["ledger"], 0, "No language model was asked yet")],
-    "cypher": [
-        (["cypher", "--list"], 0, "most_mentioned"),
-        (["cypher", "most_mentioned", "limit=2", "--timeout", "50"], 0, "2 rows"),
-        (
-            ["cypher", "MATCH (d:Document {title: $t}) RETURN d.title AS t", "-p", "t=Stone Pier", "--csv"],
-            0,
-            "Stone Pier",
-        ),
-        (["cypher", "--write", "MATCH (q:Question) DETACH DELETE q RETURN count(*) AS n"], 0, "n"),
-    ],
-    "draw": [
-        (
-            ["draw", "MATCH (d:Document) RETURN d LIMIT 2", "--html", "drawn.html", "--timeout", "50"],
-            0,
-            "drawn: ",
-        )
-    ],
-    "db start": [],  # no memory in a folder, and it would start a Neo4j
-    "db stop": [(["db", "stop"], 0, "No private Neo4j is running")],
-    "db status": [(["db", "status"], 0, "There is no private Neo4j yet")],
-}
+BESIDE = json.loads((samples.DATA / "serve_beside.json").read_text(encoding="utf-8"))
 ORDER = (
     "load",
     "ask",
@@ -203,11 +77,14 @@ def test_a_command_beside_a_server(name, place, monkeypatch):
     monkeypatch.setattr("gsw_graph.explore.browser.webbrowser.open", lambda _: False)
     monkeypatch.chdir(place)
     memory = str(place / "memory")
-    for args, code, text in BESIDE[name]:
+    for called in BESIDE[name]:
+        args = called["args"]
         call = [memory if arg == "FOLDER" else arg for arg in args]
-        done = run(*(call if "FOLDER" in args else ["--memory", memory, *call]))
-        assert done.exit_code == code, (args, done.output)
-        assert text in done.output, (args, done.output)
+        if "FOLDER" not in args:
+            call = ["--memory", memory, *call]
+        done = run(*call)
+        assert done.exit_code == called["code"], (args, done.output)
+        assert called["says"] in done.output, (args, done.output)
         assert "Traceback" not in done.output
 
 

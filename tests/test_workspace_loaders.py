@@ -7,6 +7,7 @@ import json
 from dataclasses import replace
 
 import pytest
+from samples import cases
 
 from gsw_graph.loaders import read
 from gsw_graph.model.documents import Document, Failure, QAPair, Workspace
@@ -143,43 +144,7 @@ def test_in_a_long_text_a_part_stands_where_its_names_stand(tmp_path):
 
 @pytest.mark.parametrize(
     ("bad", "faults"),
-    [
-        ({"entities": {"name": "x"}}, ["`entities` is not a list"]),
-        (
-            {"entities": [5, ["x"], None]},
-            [
-                "`entities[0]` is not an object",
-                "`entities[1]` is not an object",
-                "`entities[2]` is not an object",
-            ],
-        ),
-        ({"entities": [{"roles": []}]}, ["`entities[0].name` is missing"]),
-        ({"entities": [{"name": True}]}, ["`entities[0].name` is not a string but true or false"]),
-        ({"entities": [{"name": " "}]}, ["blank or too long"]),
-        ({"entities": [{"name": "Bo", "roles": 5}]}, ["`entities[0].roles` is not a list but a number"]),
-        (
-            {"entities": [{"name": "Bo", "roles": [{"role": "x", "states": ["y", ["z"]]}]}]},
-            ["`entities[0].roles[0].states[1]` is not a string"],
-        ),
-        ({"verb_phrases": "built"}, ["`verb_phrases[0]` is not an object but a string"]),
-        (
-            {"verb_phrases": [{"phrase": "x", "questions": [{"answers": []}]}]},
-            ["`verb_phrases[0].questions[0].question` is missing"],
-        ),
-        (
-            {"verb_phrases": [{"phrase": "x", "questions": [{"text": "q", "answers": 5}]}]},
-            ["`verb_phrases[0].questions[0].answers` is not a list"],
-        ),
-        (
-            {"verb_phrases": [{"phrase": "x", "questions": [{"text": "q", "answers": [{}]}]}]},
-            ["questions[0].answers[0]` is not a string"],
-        ),
-        ({"propositions": [{"text": "x", "entities": 5}]}, ["`propositions[0].entities` is not a list"]),
-        (
-            {"propositions": [[], {"entities": []}]},
-            ["`propositions[0].text` is not a string but a list", "`propositions[1].text` is missing"],
-        ),
-    ],
+    cases(__file__, "what_is_wrong_with_a_part_is_told_and_the_rest_loads"),
 )
 def test_what_is_wrong_with_a_part_is_told_and_the_rest_loads(tmp_path, bad, faults):
     found, *failures, last = load(tmp_path / "a.jsonl", jsonl({**PIER, **bad}, {"text": "last"}))
