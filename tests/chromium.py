@@ -13,7 +13,7 @@ from engines import cannot_have
 if TYPE_CHECKING:
     pass
 
-SHOTS = Path(__file__).parents[1] / "build" / "browser"  # kept to be looked at
+SHOTS = Path(__file__).parents[1] / "build/browser"  # kept to be looked at
 _NAMES = ("chromium", "chromium-browser", "google-chrome")
 _LOADED = 90_000  # milliseconds: a machine that runs other tests beside takes long for 6 MB of JavaScript
 

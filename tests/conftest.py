@@ -153,7 +153,9 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
     class ByPlace(LoadScopeScheduling):
         def _split_scope(self, nodeid: str) -> str:
-            return "servers" if any(sign in nodeid for sign in SERVERS) else nodeid.partition("::")[0]
+            if any(sign in nodeid for sign in SERVERS):
+                return "servers"
+            return nodeid.partition("::")[0]
 
     config.option.loadscopereorder = False  # as collected, not by how many tests a file has
     return ByPlace(config, log)
@@ -201,7 +203,7 @@ def _own_engine(request: pytest.FixtureRequest, shared_engine: engines.SharedEng
 @pytest.fixture(scope="session")
 def docker_compose_file() -> str:
     """The compose file that users get too."""
-    return str(Path(__file__).parent.parent / "docker" / "compose.yml")
+    return str(Path(__file__).parent.parent / "docker/compose.yml")
 
 
 @pytest.fixture(scope="session")

@@ -87,7 +87,7 @@ def neo4j_settings(version: str, request: pytest.FixtureRequest, folder: Path) -
 
 def private_cache(folder: Path) -> Settings:
     """Settings with a cache folder of their own, so that two runs never share a server; the jars are shared."""
-    shared = default_cache_dir(os.environ).absolute() / "neo4j" / "lib"
+    shared = default_cache_dir(os.environ).absolute() / "neo4j/lib"
     shared.mkdir(parents=True, exist_ok=True)
     private = folder / "neo4j"
     private.mkdir(parents=True)

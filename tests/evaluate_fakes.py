@@ -82,9 +82,9 @@ def many():
 
     def found(question, strategy):
         n = int(question[1:-1])
-        return (
-            InputError("too odd") if n == 13 else [(n + len(strategy) * place) % 9 + 1 for place in range(6)]
-        )
+        if n == 13:
+            return InputError("too odd")
+        return [(n + len(strategy) * place) % 9 + 1 for place in range(6)]
 
     said = {
         (f"q{n}?", "ricr"): {"answer": "Ada" if n % 2 else "Bob", "answer_source": "chain"} for n in range(20)

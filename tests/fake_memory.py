@@ -313,7 +313,9 @@ class FakeMemory:
 
     def merge(self, *, dry_run=False, near=0.0, at_most=0):
         self._called("merge", dry_run=dry_run, near=near, at_most=at_most)
-        return self.merges if dry_run else replace(self.merges, run="3f9a01c2")
+        if dry_run:
+            return self.merges
+        return replace(self.merges, run="3f9a01c2")
 
     def merged(self, name=""):
         self._called("merged", name)

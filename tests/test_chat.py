@@ -49,11 +49,9 @@ def settings(server, folder, **others):
 def test_the_body(tmp_path):
     def answer(_, body):
         kind = body.get("response_format", {}).get("type")
-        return (
-            error(400, f"response_format {kind} is not supported", param="response_format")
-            if kind
-            else ok({"a": 1})
-        )
+        if kind:
+            return error(400, f"response_format {kind} is not supported", param="response_format")
+        return ok({"a": 1})
 
     with RawServer(answer) as server, Chat.open(server.settings(tmp_path)) as chat:
         chat.ask(ASKED, number)

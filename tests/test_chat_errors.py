@@ -137,7 +137,9 @@ def test_all_wait_as_long_as_the_server_asks(tmp_path):
 
     def answer(call, _):
         times.append(time.monotonic())
-        return error(429, "slow down", headers={"Retry-After": "0.5"}) if call == 1 else ok({"a": call})
+        if call == 1:
+            return error(429, "slow down", headers={"Retry-After": "0.5"})
+        return ok({"a": call})
 
     with RawServer(answer) as server, Chat.open(server.settings(tmp_path)) as chat:
         assert chat.ask(ASKED, number).value == 2
@@ -200,7 +202,9 @@ def came_of(chat, texts):
 @pytest.mark.parametrize("refusal", REFUSALS)
 def test_refused_requests_do_not_stop_the_others(refusal, tmp_path):
     def answer(_, body):
-        return refusal if "bad" in body["messages"][0]["content"] else ok({"a": 1})
+        if "bad" in body["messages"][0]["content"]:
+            return refusal
+        return ok({"a": 1})
 
     texts = ["good", *(f"bad {at}" for at in range(20)), "good too"]
     with RawServer(answer) as server:
@@ -294,7 +298,9 @@ JINJA = "Error rendering prompt with jinja template: System role not supported"
 def test_what_a_server_refuses_is_left_out_from_then_on(refused, status, message, tmp_path):
     def answer(_, body):
         sent = refused in body or (refused == "system" and body["messages"][0]["role"] == "system")
-        return error(status, message) if sent else ok({"a": 7})
+        if sent:
+            return error(status, message)
+        return ok({"a": 7})
 
     with RawServer(answer) as server, Chat.open(server.settings(tmp_path)) as chat:
         assert chat.ask(ASKED, number).value == 7

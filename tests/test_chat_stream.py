@@ -65,7 +65,9 @@ def test_pieces_come_as_they_are_and_a_kept_reply_as_a_whole(tmp_path):
 
 def test_a_server_without_stream_options(tmp_path):
     def answer(_, body):
-        return error(400, "unknown field: stream_options") if "stream_options" in body else stream("Paris")
+        if "stream_options" in body:
+            return error(400, "unknown field: stream_options")
+        return stream("Paris")
 
     with RawServer(answer) as server, Chat.open(server.settings(tmp_path)) as chat:
         assert chat.ask(TOLD, words, on_text=lambda _: None).value == ["Paris"]

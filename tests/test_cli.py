@@ -80,13 +80,10 @@ def test_help_has_examples_that_can_be_copied(path, command, monkeypatch, tmp_pa
         if line.startswith("export ") and path[:1] == ("db",):
             continue
         words = shlex.split(line)
-        words = (
-            words[: words.index("<")]
-            if "<" in words
-            else words[: words.index(">")]
-            if ">" in words
-            else words
-        )
+        if "<" in words:
+            words = words[: words.index("<")]
+        else:
+            words = words[: words.index(">")] if ">" in words else words
         assert words[0] == "gswgraph"
         if "query.cypher" not in words:  # parsed, and not run
             context = main.make_context("gswgraph", words[1:])

@@ -43,7 +43,7 @@ def test_draw_refuses(fake, args, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("verb", ["draw", "ask"])
 def test_nothing_is_asked_where_nothing_can_be_written(fake, verb, tmp_path):
-    result = run(verb, "q", "--html", str(tmp_path / "none" / "a.html"))
+    result = run(verb, "q", "--html", str(tmp_path / "none/a.html"))
     assert result.exit_code == 1
     assert result.stderr == f"Error: {tmp_path / 'none'}: there is no such folder. Make it first\n"
     assert fake.calls == []

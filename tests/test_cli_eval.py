@@ -85,7 +85,7 @@ def test_json_is_the_whole_evaluation_and_the_folder_holds_the_same(memory, tmp_
     found = json.loads(result.stdout)
     assert list(found) == ["settings", "strategies", "differences", "questions", "failures"]
     assert found["strategies"]["ricr"]["recall"]["5"] == 0.75
-    folder = tmp_path / "out" / "deep"
+    folder = tmp_path / "out/deep"
     assert json.loads((folder / "results.json").read_text()) == found
     asked = len(memory.calls)
     assert "Written: out/deep/results.json" in run("q.json", "--strategy", "ricr", "--out", "out/deep").stdout

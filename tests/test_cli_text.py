@@ -70,13 +70,10 @@ def test_json_is_one_document_whatever_the_text(fake, args):
 def strings(value):
     if isinstance(value, str):
         return {value}
-    parts = (
-        [*value.keys(), *value.values()]
-        if isinstance(value, dict)
-        else value
-        if isinstance(value, list)
-        else []
-    )
+    if isinstance(value, dict):
+        parts = [*value.keys(), *value.values()]
+    else:
+        parts = value if isinstance(value, list) else []
     return set().union(*map(strings, parts))
 
 

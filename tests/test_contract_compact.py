@@ -61,9 +61,9 @@ class Model:
             (number for number, facts in self.shown["facts"].items() if self.answer in json.dumps(facts)),
             None,
         )
-        return (
-            f"Answer: {self.answer}\nSources: {number}" if number else f"Not in the evidence: {self.answer}"
-        )
+        if number:
+            return f"Answer: {self.answer}\nSources: {number}"
+        return f"Not in the evidence: {self.answer}"
 
 
 @pytest.fixture

@@ -54,8 +54,8 @@ def test_forgetting_by_path_and_by_folder(corpus, tmp_path):
     for name in ("one.txt", "two.md"):
         (tmp_path / "notes" / name).write_text(f"Then {name[:3].title()} Person came to Vellmouth.")
     corpus.load(str(tmp_path / "notes"))
-    assert corpus.forget(str(tmp_path / "notes" / "one.txt")).forgotten == [
-        (tmp_path / "notes" / "one.txt").as_posix()
+    assert corpus.forget(str(tmp_path / "notes/one.txt")).forgotten == [
+        (tmp_path / "notes/one.txt").as_posix()
     ]
     assert corpus.status().nodes["Document"] == len(FILES) + 1
     assert len(corpus.forget(f"{tmp_path}/notes/").forgotten) == 1

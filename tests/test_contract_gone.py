@@ -39,15 +39,15 @@ def test_what_is_gone_from_a_folder_is_forgotten_and_nothing_else(memory, tmp_pa
     write(notes / "sub", "c.md")
     write(other, "d.md")
     records(notes / "list.jsonl", "one", "two")
-    records(notes / "sub" / "broken.jsonl", "three")
+    records(notes / "sub/broken.jsonl", "three")
     memory.load(str(notes), str(other))
     assert memory.forget(str(notes), gone=True).forgotten == []
-    for path in (notes / "a.md", notes / "C#.md", notes / "sub" / "c.md", other / "d.md"):
+    for path in (notes / "a.md", notes / "C#.md", notes / "sub/c.md", other / "d.md"):
         path.unlink()
     write(other, "e.md")
     (notes / "b.md").write_bytes(b"")
     records(notes / "list.jsonl", "two")
-    (notes / "sub" / "broken.jsonl").write_text('{"title": "three"')
+    (notes / "sub/broken.jsonl").write_text('{"title": "three"')
     gone = ["C#.md", "a.md", "c.md", "one"]
     assert names(memory.forget(str(notes), gone=True, dry_run=True).forgotten) == gone
     assert names(memory.forget(f"{notes}/", gone=True).forgotten) == gone
@@ -74,7 +74,7 @@ def test_load_says_what_is_gone_and_forgets_it(tmp_path, monkeypatch, fake_embed
     write(tmp_path / "notes", "a.md", "b.md")
     loaded = run("load", "notes")
     assert loaded.exit_code == 0, loaded.output
-    (tmp_path / "notes" / "a.md").unlink()
+    (tmp_path / "notes/a.md").unlink()
     rehearsed = run("load", "notes", "--forget-gone", "--dry-run")
     assert rehearsed.stderr == "Gone: notes/a.md\n"
     assert "Would forget: 1 document\n" in rehearsed.stdout
@@ -113,7 +113,7 @@ def test_a_watched_folder_is_loaded_as_it_changes(tmp_path):
     with out.open("w") as stream, subprocess.Popen(command, stdout=stream, stderr=subprocess.PIPE) as process:
         try:
             until(lambda: counts("new") == 2, 300)
-            write(notes / "deep" / "er", "c.md", "d.tmp.md")
+            write(notes / "deep/er", "c.md", "d.tmp.md")
             until(lambda: counts("new") == 3, 300)
             (notes / "a.md").write_text("Other words.")
             until(lambda: counts("replaced") == 1, 300)

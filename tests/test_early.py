@@ -46,7 +46,7 @@ def test_an_embedder_that_cannot_be_loaded_is_told_when_it_is_needed(settings, t
 def here(tmp_path):
     """An embedder whose files are on this machine."""
     (tmp_path / "model").mkdir()
-    (tmp_path / "model" / "config.json").write_text("{}", encoding="utf-8")
+    (tmp_path / "model/config.json").write_text("{}", encoding="utf-8")
     return str(tmp_path / "model")
 
 

@@ -237,8 +237,8 @@ def test_a_newer_format_and_a_broken_marker_are_refused(tmp_path):
 def test_an_engine_whose_database_does_not_open_says_so_and_ends(tmp_path):
     with opened(Settings(memory=str(tmp_path / "memory"))):
         pass
-    shutil.rmtree(tmp_path / "memory" / "databases" / "gsw")
-    (tmp_path / "memory" / "databases" / "gsw").write_text("no database")
+    shutil.rmtree(tmp_path / "memory/databases/gsw")
+    (tmp_path / "memory/databases/gsw").write_text("no database")
     began = time.monotonic()
     with pytest.raises(EngineError, match=r"did not start: .*engine\.log"):
         connect(Settings(memory=str(tmp_path / "memory")))
@@ -252,8 +252,8 @@ def test_the_start_cache_is_made_and_used(tmp_path):
     with opened(settings):
         pass
     until = time.monotonic() + embedded_child._REHEARSAL_SECONDS + 20
-    while not (found := list((tmp_path / "cache" / "embedded").glob("*.aot"))):
-        assert time.monotonic() < until, (tmp_path / "memory" / "engine.log").read_text()
+    while not (found := list((tmp_path / "cache/embedded").glob("*.aot"))):
+        assert time.monotonic() < until, (tmp_path / "memory/engine.log").read_text()
         time.sleep(0.1)
     found[0].write_bytes(b"broken")  # must cost time only
     with opened(settings) as connection:
@@ -286,7 +286,7 @@ def test_files_are_private_and_the_child_knows_no_keys(tmp_path, monkeypatch):
                 assert b"hidden-password" not in environment
     finally:
         os.umask(before)
-    written = [file for file in (tmp_path / "memory" / "databases").rglob("*") if file.is_file()]
+    written = [file for file in (tmp_path / "memory/databases").rglob("*") if file.is_file()]
     assert written
     assert [str(file) for file in written if file.stat().st_mode & 0o077] == []
 

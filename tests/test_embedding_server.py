@@ -36,11 +36,9 @@ def vector(text, dimension=256):
 
 def good(texts, dimension=256, plain=False):
     def shown(text):
-        return (
-            vector(text, dimension).tolist()
-            if plain
-            else base64.b64encode(vector(text, dimension).tobytes()).decode()
-        )
+        if plain:
+            return vector(text, dimension).tolist()
+        return base64.b64encode(vector(text, dimension).tobytes()).decode()
 
     data = [{"object": "embedding", "index": i, "embedding": shown(text)} for i, text in enumerate(texts)]
     body = {
@@ -193,7 +191,9 @@ def test_a_server_that_is_busy_is_asked_again_when_it_says(server, settings):
     waits = iter([1])
 
     def busy_once(texts):
-        return (429, {"Retry-After": "1"}, b"{}") if next(waits, None) else good(texts)
+        if next(waits, None):
+            return (429, {"Retry-After": "1"}, b"{}")
+        return good(texts)
 
     server.answer = busy_once
     start = time.perf_counter()
@@ -282,11 +282,10 @@ def test_a_real_server_killed_during_a_load_is_paid_once_for_each_text(weights, 
             plain = Settings(
                 memory=str(tmp_path / "memory"), embedder="smollm2", embedder_url=url, concurrency=1
             )
-            settings = (
-                engines.own_replies(plain, tmp_path / "cache")
-                if kill_at
-                else replace(plain, cache_dir=tmp_path / "cache")
-            )
+            if kill_at:
+                settings = engines.own_replies(plain, tmp_path / "cache")
+            else:
+                settings = replace(plain, cache_dir=tmp_path / "cache")
             with Memory.open(settings=settings) as memory:
                 memory.load(str(tmp_path / "notes.jsonl"))
                 assert memory.ask("Where was person 7 born?", strategy="dense").passages

@@ -35,11 +35,9 @@ SAID = {
 
 
 def found(question, strategy):
-    return (
-        {"a?": [1, 7, 2], "b?": [7, 3], "c?": [4, 5], "dd?": [7]}[question]
-        if strategy == "ricr"
-        else [7, 1, 3]
-    )
+    if strategy == "ricr":
+        return {"a?": [1, 7, 2], "b?": [7, 3], "c?": [4, 5], "dd?": [7]}[question]
+    return [7, 1, 3]
 
 
 @pytest.fixture(scope="module")

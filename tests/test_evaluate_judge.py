@@ -42,7 +42,9 @@ def case(body):
 def judge(body):
     answer = case(body).partition("Answer to judge: ")[2].splitlines()[0]
     strict, partial = VERDICTS.get(answer, ("disagree", "none"))
-    return {"verdict": strict} if "verdict" in json.dumps(body["response_format"]) else {"credit": partial}
+    if "verdict" in json.dumps(body["response_format"]):
+        return {"verdict": strict}
+    return {"credit": partial}
 
 
 @pytest.fixture

@@ -60,5 +60,6 @@ WORKSPACES = [
 def test_the_workspaces_load_whole_and_the_plan_can_be_followed():
     found = list(read([str(EXAMPLES / "workspaces.jsonl")]))
     assert len(found) == len(WORKSPACES) == 7
-    assert all(isinstance(item, Workspace) for item in found)
+    for item in found:
+        assert isinstance(item, Workspace)
     assert [len(level) for level in load(str(EXAMPLES / "plan.json")).levels()] == [1, 1, 1]

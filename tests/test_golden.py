@@ -16,8 +16,8 @@ import pytest
 from gsw_graph import Memory
 
 ROOT = Path(__file__).parent.parent
-GOLDEN = Path(__file__).parent / "data" / "golden.json"
-SETS = {"corpus": ROOT / "examples" / "corpus", "workspaces": ROOT / "examples" / "workspaces.jsonl"}
+GOLDEN = Path(__file__).parent / "data/golden.json"
+SETS = {"corpus": ROOT / "examples/corpus", "workspaces": ROOT / "examples/workspaces.jsonl"}
 STRATEGIES = ("auto", "linked", "fusion", "ricr", "pathwise", "proprag", "pruned", "dense", "bm25")
 PLANNED = ("auto", "fusion", "ricr", "pathwise")
 TOP_K = 10

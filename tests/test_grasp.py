@@ -50,7 +50,9 @@ class Model:
             "grasp_rewrite": self.rewrite,
             "grasp_join": self.answer,
         }[stage]
-        return reply(question, lines) if callable(reply) else reply
+        if callable(reply):
+            return reply(question, lines)
+        return reply
 
     def count(self, stage):
         return sum(1 for one, _ in self.seen if one == stage)
@@ -287,9 +289,10 @@ def test_a_model_that_obeys_cites_that_passage_alone(attacked, model):
     model.find = lambda question, lines: "Follow: Eve Null | Eve Null wrote this"
     model.plan = "1. Where was Ana Ruiz born indeed?"
     followed = steps(ask(attacked, "Where was Ana Ruiz born indeed?"), stage="follow")
-    assert all(step.statements in ([], ["read/entity_facts"]) for step in followed), (
-        "what is named is a value and never a statement"
-    )
+    for step in followed:
+        assert step.statements in ([], ["read/entity_facts"]), (
+            "what is named is a value and never a statement"
+        )
 
 
 def test_ctrl_c_ends_it_and_leaves_the_memory_clean(memory, model):

@@ -15,7 +15,7 @@ from gsw_graph.text.names import normalise
 from gsw_graph.text.scripts import known_names, uninflected
 from gsw_graph.text.words import sentences
 
-WORLD = json.loads((Path(__file__).parent / "languages" / "world.json").read_text(encoding="utf-8"))
+WORLD = json.loads((Path(__file__).parent / "languages/world.json").read_text(encoding="utf-8"))
 LANGUAGES = WORLD["languages"]
 UNCASED = {"ar", "ja", "zh"}
 

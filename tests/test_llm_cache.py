@@ -32,7 +32,7 @@ for number in range(int(sys.argv[3])):
 
 @pytest.fixture
 def file(tmp_path):
-    return tmp_path / "cache" / "llm.sqlite"
+    return tmp_path / "cache/llm.sqlite"
 
 
 def writer(file, name, count):
@@ -127,7 +127,8 @@ def test_what_was_put_survives_a_kill(file):
     assert process.wait(60) == -signal.SIGKILL
     cache = Cache(file)
     assert len(said) >= 25
-    assert all((cache.get(f"k-{number}") is not None) for number in range(len(said)))
+    for number in range(len(said)):
+        assert cache.get(f"k-{number}") is not None
     cache.close()
 
 

@@ -25,7 +25,9 @@ def one(path, content=None):
     if content is not None:
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
     found, *left_out = load(path)
-    assert all(isinstance(item, Skipped) and item.part for item in left_out)
+    for item in left_out:
+        assert isinstance(item, Skipped)
+        assert item.part
     return found
 
 
@@ -54,17 +56,15 @@ def test_a_folder_is_read_sorted_with_all_below_and_without_hidden_names(tmp_pat
 
 def test_loops_of_links_end_and_a_file_is_read_once(tmp_path):
     (tmp_path / "in").mkdir()
-    (tmp_path / "in" / "a.txt").write_text("Some words.")
-    (tmp_path / "in" / "loop").symlink_to(tmp_path)
-    (tmp_path / "in" / "self").symlink_to("self")
-    (tmp_path / "again.txt").symlink_to(tmp_path / "in" / "a.txt")
-    found = load(tmp_path, tmp_path / "in" / "a.txt", tmp_path / "**" / "*.txt")
+    (tmp_path / "in/a.txt").write_text("Some words.")
+    (tmp_path / "in/loop").symlink_to(tmp_path)
+    (tmp_path / "in/self").symlink_to("self")
+    (tmp_path / "again.txt").symlink_to(tmp_path / "in/a.txt")
+    found = load(tmp_path, tmp_path / "in/a.txt", tmp_path / "**/*.txt")
     assert [item.source for item in found if isinstance(item, Document)] == [
-        (tmp_path / "in" / "a.txt").as_posix()
+        (tmp_path / "in/a.txt").as_posix()
     ]
-    assert [item.source for item in found if isinstance(item, Failure)] == [
-        (tmp_path / "in" / "self").as_posix()
-    ]
+    assert [item.source for item in found if isinstance(item, Failure)] == [(tmp_path / "in/self").as_posix()]
 
 
 @pytest.mark.parametrize("missing", ["gone.txt", "*.pdf", "no/**/*.txt", "a\0b", "x" * 5000])

@@ -21,7 +21,7 @@ from gsw_graph.memory import Memory
 from gsw_graph.models.embed.embedder import Embedder
 from gsw_graph.store import nodes, schema
 
-CORPUS = str(Path(__file__).parents[1] / "examples" / "corpus")
+CORPUS = str(Path(__file__).parents[1] / "examples/corpus")
 CLASSES = {cls.__label__: cls for cls in nodes.NODES}
 TYPES = {
     StringProperty: str,
@@ -78,7 +78,8 @@ def test_every_label_has_a_key_and_each_index_its_statement():
             made = schema.definition(index, dialect, 8)
             assert "$" not in "".join(made)
             assert index.name in made[-1]
-            assert all(name in made[-1] for name in index.properties)
+            for name in index.properties:
+                assert name in made[-1]
 
 
 def test_what_is_counted_has_a_class():

@@ -84,7 +84,9 @@ class Script:
         with self.lock:
             self.shown.append((stage, shown))
         said = self.says.get(stage, self.reader)
-        return said(shown) if callable(said) else said
+        if callable(said):
+            return said(shown)
+        return said
 
     @staticmethod
     def reader(shown):
@@ -287,7 +289,8 @@ def test_documents_that_give_orders_change_no_plan_no_query_and_no_citation(ask)
         assert "Mallory" not in before + after
     searched = [step.task for step in answer.trace.steps if step.agent.startswith("path")]
     assert searched
-    assert not any("Mallory" in asked for asked in searched)
+    for asked in searched:
+        assert "Mallory" not in asked
     assert cited(answer) == {"bell.txt"}
 
 

@@ -123,7 +123,7 @@ def watched(tmp_path_factory):
     }
     (folder / "cache").mkdir()
     (
-        folder / "cache" / "embedded"
+        folder / "cache/embedded"
     ).touch()  # no folder: the engine records no start aside, for whose end strace would wait
     tracer = _tracer(folder)
     calls = {}

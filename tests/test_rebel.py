@@ -214,7 +214,7 @@ def test_long_passages_are_read_a_few_sentences_at_a_time(tiny, monkeypatch):
 def test_weights_of_torch_are_read_without_running_code(tmp_path):
     make_rebel(tmp_path / "plain", taught={}, safe=False)
     assert workspaces(rebel.Rebel("cpu", str(tmp_path / "plain")), [document("a", "Ana Ruiz")])
-    (tmp_path / "plain" / "pytorch_model.bin").write_bytes(
+    (tmp_path / "plain/pytorch_model.bin").write_bytes(
         b"\x80\x02cposix\nsystem\nq\x00X\x04\x00\x00\x00exitq\x01\x85q\x02Rq\x03."
     )
     with pytest.raises(ModelError, match="cannot be loaded"):

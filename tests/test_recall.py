@@ -15,7 +15,7 @@ from gsw_graph.memory import Memory
 from gsw_graph.model.documents import Passage
 
 REPOSITORY = Path(__file__).parents[1]
-MUSIQUE = REPOSITORY.parent / "shared" / "data" / "musique"
+MUSIQUE = REPOSITORY.parent / "shared/data/musique"
 EXAMPLES = REPOSITORY / "examples"
 
 # In CI the model is there: a test without it fails.

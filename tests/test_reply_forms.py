@@ -176,11 +176,10 @@ def test_case_50_load_and_answer(form, fresh_settings, tmp_path):
     )
 
     def served(_, asked):
-        said = (
-            written
-            if "entities" in json.dumps(asked.get("response_format", ""))
-            else "Answer: Maren Osterholt\nSources: 1"
-        )
+        if "entities" in json.dumps(asked.get("response_format", "")):
+            said = written
+        else:
+            said = "Answer: Maren Osterholt\nSources: 1"
         if form == "whole":
             return 200, JSON, json.dumps(whole(said))
         before, end, done = ("data: ", "\n\n", "[DONE]") if form == "events" else ("", "\n", "")

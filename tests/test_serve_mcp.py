@@ -121,7 +121,7 @@ def test_read_only_has_no_tool_that_changes(corpus):
 def folder(tmp_path_factory):
     """The folder of an embedded memory of the example corpus and of `samples`."""
     memory = tmp_path_factory.mktemp("agents") / "memory"
-    corpus = Path(__file__).parent.parent / "examples" / "corpus"
+    corpus = Path(__file__).parent.parent / "examples/corpus"
     files = samples.write(tmp_path_factory.mktemp("samples"))
     subprocess.run(
         [sys.executable, RUNNER, "--memory", str(memory), "load", "-q", str(corpus), *files],

@@ -16,14 +16,14 @@ from cli_runner import run
 from gsw_graph.serve.app import TOKEN_VARIABLE as TOKEN
 
 ROOT = Path(__file__).parent.parent
-CORPUS = str(ROOT / "examples" / "corpus")
-COMMAND = (sys.executable, str(ROOT / "tests" / "serve_runner.py"))
+CORPUS = str(ROOT / "examples/corpus")
+COMMAND = (sys.executable, str(ROOT / "tests/serve_runner.py"))
 HARBOUR = "Where is the harbour of Port Aldous?"
 
 
 def _bench():
     """bench/serve.py, whose clients these are too."""
-    made = importlib.util.spec_from_file_location("bench_serve", ROOT / "bench" / "serve.py")
+    made = importlib.util.spec_from_file_location("bench_serve", ROOT / "bench/serve.py")
     assert made
     assert made.loader
     module = importlib.util.module_from_spec(made)
@@ -72,7 +72,9 @@ def test_the_command_line_goes_through_the_server(tmp_path, monkeypatch):
         def through(*args, code=0, stdin=None):
             done = run("--memory", str(folder), *args, stdin=stdin)
             assert done.exit_code == code, (args, done.output)
-            return json.loads(done.stdout) if "--json" in args else done.output
+            if "--json" in args:
+                return json.loads(done.stdout)
+            return done.output
 
         assert through("load", "--json", CORPUS)["documents"]["new"] == 30
         assert through("load", "--json", "note.md", CORPUS)["documents"] == {
@@ -130,7 +132,7 @@ def test_beyond_loopback_a_token_is_made(tmp_path, monkeypatch):
     monkeypatch.delenv(TOKEN, raising=False)
     server = bench.Server(str(tmp_path / "memory"), "--host", "0.0.0.0", command=COMMAND)
     try:
-        file = tmp_path / "memory" / "serve.token"
+        file = tmp_path / "memory/serve.token"
         token = file.read_text(encoding="utf-8").strip()
         assert file.stat().st_mode & 0o777 == 0o600
         assert (len(token) > 40) is True

@@ -312,11 +312,10 @@ def test_a_memory_that_does_not_exist_is_an_error(server):
         known = (
             SCHEMA["paths"][path][method].get("requestBody", {}).get("content", {}).get("application/json")
         )
-        names = (
-            SCHEMA["components"]["schemas"][known["schema"]["$ref"].rpartition("/")[2]]["properties"]
-            if known
-            else {}
-        )
+        if known:
+            names = SCHEMA["components"]["schemas"][known["schema"]["$ref"].rpartition("/")[2]]["properties"]
+        else:
+            names = {}
         body = {name: value for name, value in request["json"].items() if name in names}
         reply = server.client.request(
             method,

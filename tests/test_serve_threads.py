@@ -33,7 +33,9 @@ def steady(value):
         return {name: steady(one) for name, one in value.items() if name != "seconds"}
     if isinstance(value, list):
         return [steady(one) for one in value]
-    return round(value, 5) if isinstance(value, float) else value
+    if isinstance(value, float):
+        return round(value, 5)
+    return value
 
 
 def at_once(threads, *works):

@@ -83,7 +83,9 @@ def test_scripts_without_spaces_are_counted_by_characters():
     text = "東京は日本の首都です。" * 100
     passages = split(paragraphs(text))
     assert "".join(passages) == text
-    assert all(passage.endswith("。") and len(passage) <= MOST + LEAST for passage in passages)
+    for passage in passages:
+        assert passage.endswith("。")
+        assert len(passage) <= MOST + LEAST
 
 
 def test_a_code_block_stays_whole_while_it_fits():

@@ -76,7 +76,7 @@ def test_each_stands_under_its_name_with_one_line():
 
 
 def test_the_page_of_strategies_names_them():
-    page = (README.parent / "docs" / "strategies.md").read_text("utf-8")
+    page = (README.parent / "docs/strategies.md").read_text("utf-8")
     assert [name for name in STRATEGIES if f"`{name}" not in page] == []
 
 

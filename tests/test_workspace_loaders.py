@@ -56,13 +56,10 @@ def chunk(text, *phrases, **more):
 
 
 def load(path, content, *, stdin=False):
-    data = (
-        content
-        if isinstance(content, bytes)
-        else content.encode()
-        if isinstance(content, str)
-        else json.dumps(content).encode()
-    )
+    if isinstance(content, bytes):
+        data = content
+    else:
+        data = content.encode() if isinstance(content, str) else json.dumps(content).encode()
     if stdin:
         return list(read(["-"], stdin=io.BytesIO(data)))
     path.write_bytes(data)
@@ -155,9 +152,11 @@ def test_what_is_wrong_with_a_part_is_told_and_the_rest_loads(tmp_path, bad, fau
         "verb_phrases": found.verb_phrases,
         "propositions": found.propositions,
     }
-    assert all(kept[key] for key in kept.keys() - bad.keys())
+    for key in kept.keys() - bad.keys():
+        assert kept[key]
     assert [(f.source, f.part) for f in failures] == [(f"{tmp_path}/a.jsonl:1", True)] * len(faults)
-    assert all(fault in failure.reason for fault, failure in zip(faults, failures, strict=True))
+    for fault, failure in zip(faults, failures, strict=True):
+        assert fault in failure.reason
 
 
 @pytest.mark.parametrize("bad", ["a\0b", "a\ud800b"])
