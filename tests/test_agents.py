@@ -69,7 +69,8 @@ def test_searches_run_side_by_side():
         met.wait()
         return []
 
-    assert side_by_side(one, [lambda: one.agent("a").search("search", "?", run, [], list)] * 4) == [[]] * 4
+    found = side_by_side(one, [lambda: one.agent("a").search("search", "?", run, [], list)] * 4)
+    assert found == [[]] * 4
 
 
 @pytest.mark.parametrize(

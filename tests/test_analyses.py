@@ -30,11 +30,14 @@ def test_a_file_is_read():
     found = parse("one", FILE)
     assert found.summary == "What it shows."
     assert found.details == "More of it."
-    assert [(parameter.name, parameter.default, parameter.description) for parameter in found.parameters] == [
+    expected = [
         ("concept", None, "a name"),
         ("least", 2, "how many"),
         ("limit", 10, "at most so many rows"),
     ]
+    assert [
+        (parameter.name, parameter.default, parameter.description) for parameter in found.parameters
+    ] == expected
 
 
 def test_values_become_parameters_and_what_browser_draws_is_left_out():
@@ -81,7 +84,8 @@ def test_an_analysis_is_run_by_its_name(fake):
     result = run("cypher", "most-mentioned", "limit=3")
     assert last_call(fake) == ("explore", ("most_mentioned",), {"limit": 3})
     assert "person; builder" in result.stdout
-    assert json.loads(run("cypher", "most_mentioned", "--json").stdout)["rows"][0]["roles"] == [
+    found = json.loads(run("cypher", "most_mentioned", "--json").stdout)["rows"][0]["roles"]
+    assert found == [
         "person",
         "builder",
     ]

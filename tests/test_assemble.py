@@ -19,7 +19,8 @@ def test_a_name_said_twice_is_one_entity_with_the_roles_of_both():
     given.entity("Ana  Ruiz", 0, [("keeper", ["young"]), (" ", ["lost"])])
     given.entity("Ana Ruiz", 1, [("keeper", ["young", " old ", ""]), ("writer", [])])
     (ana,) = given.workspace("test").entities
-    assert ana == Entity("Ana Ruiz", "ana ruiz", (0, 1), (), (("keeper", ("young", "old")), ("writer", ())))
+    expected = Entity("Ana Ruiz", "ana ruiz", (0, 1), (), (("keeper", ("young", "old")), ("writer", ())))
+    assert ana == expected
     assert ana.description == "keeper: young, old; writer"
     assert given.faults == []
 
@@ -56,11 +57,13 @@ def test_the_same_pair_twice_in_a_passage_is_one_and_told():
     given.verb_phrase("made", [("Who built it?", ["Bo"])])
     given.verb_phrase("made", [("Who built it?", ["Bo"])], 1)
     first, second, other = given.workspace("test").verb_phrases
-    assert [[pair.answers for pair in phrase.pairs] for phrase in (first, second, other)] == [
+    found = [[pair.answers for pair in phrase.pairs] for phrase in (first, second, other)]
+    expected = [
         [("Ana",), ("Bo",)],
         [],
         [("Bo",)],
     ]
+    assert found == expected
     assert other.passage == 1
     assert [fault[:31] for fault in given.faults] == ["the question 'Who built it?' oc"] * 2
 
@@ -71,9 +74,12 @@ def test_facts_make_entities_of_their_names():
     given.proposition("Ana built the pier.", ["Ana"], 1)
     given.triple("Ana", " built ", "pier")
     workspace = given.workspace("test")
-    assert workspace.propositions == (
+    expected = (
         Proposition("Ana built the pier.", 1, (("Ana", None), ("pier", None))),
         Proposition("Ana built pier", 0, (("Ana", "subject"), ("pier", "object")), "built"),
     )
-    assert [(e.name, e.passages) for e in workspace.entities] == [("Ana", (1, 0)), ("pier", (1, 0))]
+    assert workspace.propositions == expected
+    found = [(e.name, e.passages) for e in workspace.entities]
+    expected = [("Ana", (1, 0)), ("pier", (1, 0))]
+    assert found == expected
     assert len(given.faults) == 1

@@ -91,12 +91,13 @@ def test_a_batch_brings_what_ordinary_calls_would_at_half_the_price(settings, se
         assert (total.prompt_tokens > 0) is True
         first, *_ = pairs(documents)
         whole = chat.ask(*first)
-        assert total.dollars == pytest.approx(
+        expected = pytest.approx(
             chat.dollars(
                 total.prompt_tokens + whole.prompt_tokens, total.completion_tokens + whole.completion_tokens
             )
             / 2
         )
+        assert total.dollars == expected
         fetch(chat, documents)
         assert batches(server) == 1, "what is known is not sent"
     with Chat.open(settings) as chat:

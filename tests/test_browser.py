@@ -88,9 +88,10 @@ def test_a_folder_has_no_browser(tmp_path):
 
 def test_the_style_has_every_label_in_the_colours_of_the_pictures():
     rules = local.style()
-    assert {
+    found = {
         name.removeprefix("node."): rule["color"] for name, rule in rules.items() if name.startswith("node.")
-    } == COLOURS
+    }
+    assert found == COLOURS
     assert rules["relationship.USED"]["caption"] == "{hop}"
     command, _, rest = local.after_login().rpartition("; ")
     assert rest == "clear"

@@ -82,16 +82,17 @@ def test_a_level_is_one_call_of_the_reranker_and_its_score_is_the_hops(database)
     other = concrete("Where was Bo born?", {})
     beams = grown(plan("Where was Ana Ruiz born?", "Where was Bo born?"), "?", search(reranker))
     (call,) = reranker.calls
-    assert sorted(call) == sorted(
-        (one.text, document(two)) for one in (ASKED, other) for two in (BORN, DIED, OTHER)
-    )
+    expected = sorted((one.text, document(two)) for one in (ASKED, other) for two in (BORN, DIED, OTHER))
+    assert sorted(call) == expected
     for expansion in beams.expansions:
         beside = len(expansion.concrete.text) / 1000
-        assert [(one.scored.pair.id, one.scored.score) for one in expansion.considered] == [
+        found = [(one.scored.pair.id, one.scored.score) for one in expansion.considered]
+        expected = [
             ("c", pytest.approx(0.6 + beside)),
             ("a", pytest.approx(0.2 + beside)),
             ("b", pytest.approx(0.1 + beside)),
         ]
+        assert found == expected
     best = beams.chains[1][0]
     assert best.links[1].score == pytest.approx(0.6 + len(ASKED.text) / 1000)
     assert best.score == pytest.approx((1 + best.links[1].score) / 2)

@@ -57,7 +57,7 @@ def test_the_body(tmp_path):
         chat.ask(ASKED, number)
         by_schema, by_mode, plain = server.bodies
         assert server.headers[0]["authorization"] == f"Bearer {KEY}"
-    assert by_schema == {
+    expected = {
         "model": "m",
         "messages": list(ASKED.messages),
         "temperature": 0,
@@ -67,6 +67,7 @@ def test_the_body(tmp_path):
             "json_schema": {"name": "extract", "schema": SCHEMA, "strict": True},
         },
     }
+    assert by_schema == expected
     assert by_mode["response_format"] == {"type": "json_object"}
     assert "response_format" not in plain
     for body in (
@@ -205,7 +206,8 @@ def test_many_threads_keep_the_limit(tmp_path):
         Chat.open(settings(server, tmp_path, concurrency=4)) as chat,
     ):
         with ThreadPoolExecutor(16) as pool:
-            assert list(pool.map(lambda text: chat.ask(request(text), number).value, range(40))) == [3] * 40
+            found = list(pool.map(lambda text: chat.ask(request(text), number).value, range(40)))
+            assert found == [3] * 40
         assert server.count() == 40  # none was refused
 
 
@@ -221,7 +223,9 @@ def test_a_budget_ends_the_calls_and_keeps_what_was_paid(tmp_path):
             assert 4 <= chat.ledger.total().calls <= 5
             assert chat.ledger.total().dollars == pytest.approx(chat.ledger.total().calls)
             kept = chat.ledger.total().calls
-            assert [chat.known(request(text)) for text in range(6)] == [True] * kept + [False] * (6 - kept)
+            found = [chat.known(request(text)) for text in range(6)]
+            expected = [True] * kept + [False] * (6 - kept)
+            assert found == expected
     with pytest.raises(InputError, match="GSWGRAPH_LLM_PRICE"):
         Chat.open(settings(server, tmp_path), budget=Budget.parse("$5"))
 

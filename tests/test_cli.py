@@ -99,9 +99,8 @@ def test_the_demo_loads_and_asks(fake):
     assert list(document) == ["memory", "load", "answers"]
     assert document["memory"] == "there"
     assert document["load"]["documents"]["new"] == 2
-    assert [answer["question"] for answer in document["answers"]] == [
-        call[1][0] for call in fake.calls if call[0] == "ask"
-    ][3:]
+    expected = [call[1][0] for call in fake.calls if call[0] == "ask"][3:]
+    assert [answer["question"] for answer in document["answers"]] == expected
     assert {call[2]["llm"] for call in fake.calls if call[0] == "ask"} == {False}
 
 

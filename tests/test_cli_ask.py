@@ -122,10 +122,8 @@ def test_lines_end_when_the_server_has_gone(fake, monkeypatch):
 
 @pytest.mark.parametrize("verb", ["confirm", "reject"])
 def test_what_people_say_of_an_answer(fake, verb):
-    assert (
-        run(verb, "01234567").stdout
-        == f"{verb.capitalize()}ed: {' '.join(fake.kept.question.split())} -> {fake.kept.answer}\n"
-    )
+    expected = f"{verb.capitalize()}ed: {' '.join(fake.kept.question.split())} -> {fake.kept.answer}\n"
+    assert run(verb, "01234567").stdout == expected
     assert last_call(fake) == (verb, ("01234567",), {})
     assert json.loads(run(verb, "2", "--json").stdout)["verdict"] == f"{verb}ed"
     assert last_call(fake) == (verb, ("2",), {})

@@ -64,8 +64,8 @@ def test_ask_draws_its_answer_and_says_so_beside_it(fake, tmp_path):
     assert "Hop 2: Where was #1 born?" in file.read_text(encoding="utf-8")
     told = run("ask", "Where?", "--json", "--html", str(file))
     assert json.loads(told.stdout)["trace"] is None
-    assert (
-        json.loads(run("ask", "Where?", "--json", "--trace", "--html", str(file)).stdout)["trace"]["walked"]
-        == "neighbourhood"
-    )
+    found = json.loads(run("ask", "Where?", "--json", "--trace", "--html", str(file)).stdout)["trace"][
+        "walked"
+    ]
+    assert found == "neighbourhood"
     assert run("ask", "unknown", "--html", str(file)).exit_code == 3

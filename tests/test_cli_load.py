@@ -21,7 +21,7 @@ fake = cli_runner.fake
 def test_load_passes_its_options_on(fake):
     result = run("load", "a", "-", "--replace", "--dry-run", "--quiet", "--extractor", "none", stdin="text")
     assert result.exit_code == 0
-    assert last_call(fake) == (
+    expected = (
         "load",
         ("a", "-"),
         {
@@ -35,6 +35,7 @@ def test_load_passes_its_options_on(fake):
         }
         | {"near": 0.0, "meta": (), "follow_links": False, "stdin": None, "progress": False},
     )
+    assert last_call(fake) == expected
     assert result.output == ""
 
 
@@ -69,7 +70,8 @@ def test_a_dry_run_makes_no_memory(fake, tmp_path):
     assert opened != str(tmp_path / "none")
     assert not Path(opened).parent.exists()
     assert run("--memory", str(tmp_path / "none"), "load", "x").exit_code == 0
-    assert [call[1] for call in fake.calls if call[0] == "open"][1] == (str(tmp_path / "none"),)
+    found = [call[1] for call in fake.calls if call[0] == "open"][1]
+    assert found == (str(tmp_path / "none"),)
 
 
 def test_load_passes_on_what_concerns_a_language_model(fake):
@@ -88,13 +90,15 @@ def test_load_passes_on_what_concerns_a_language_model(fake):
     )
     assert run("load", "x", *options).exit_code == 0
     given = last_call(fake)[2]
-    assert {name: given[name] for name in ("extractor", "upgrade", "second_pass", "batch", "budget")} == {
+    found = {name: given[name] for name in ("extractor", "upgrade", "second_pass", "batch", "budget")}
+    expected = {
         "extractor": "llm",
         "upgrade": True,
         "second_pass": True,
         "batch": True,
         "budget": "2.00",
     }
+    assert found == expected
     opened = fake.calls[0][2]
     assert opened["llm"] == "small"
     assert opened["concurrency"] == 3

@@ -78,7 +78,8 @@ def test_exit_code_of_forget(fake, forgotten, unknown, code, options):
             "folders": {},
         }
     else:
-        assert result.stdout == f"Forgot {len(forgotten)} document{'' if len(forgotten) == 1 else 's'}.\n"
+        expected = f"Forgot {len(forgotten)} document{'' if len(forgotten) == 1 else 's'}.\n"
+        assert result.stdout == expected
         assert result.stderr == "".join(f"Unknown: {name}\n" for name in unknown)
 
 

@@ -32,7 +32,9 @@ def test_dense_is_the_cosine(corpus):
         cosines = {i: float(v @ vector) for i, v in stored.items()}
         answer = corpus.ask(question, strategy="dense", k=40)
         assert {p.id: p.score for p in answer.passages} == pytest.approx(cosines, abs=1e-4)
-        assert [p.id for p in answer.passages][:5] == sorted(cosines, key=lambda i: -cosines[i])[:5]
+        found = [p.id for p in answer.passages][:5]
+        expected = sorted(cosines, key=lambda i: -cosines[i])[:5]
+        assert found == expected
     assert answer.passages[0].score == pytest.approx(1, abs=1e-4)
 
 
@@ -48,9 +50,8 @@ def test_words_are_found_however_they_are_written(memory, tmp_path):
         ("Skarholm", "hidden"),
         ("province", "wrapped"),
     ):
-        assert [
-            passage.source.rpartition("/")[2] for passage in memory.ask(word, strategy="bm25").passages
-        ] == [f"{name}.txt"], word
+        found = [passage.source.rpartition("/")[2] for passage in memory.ask(word, strategy="bm25").passages]
+        assert found == [f"{name}.txt"], word
 
 
 def test_the_order_of_equals_does_not_depend_on_where_the_files_are(memory, tmp_path):
@@ -118,7 +119,8 @@ def test_an_answer_has_what_it_promises(corpus, strategy):
     assert answer.why == ("the memory holds no question-answer pairs" if strategy == "auto" else None)
     assert not answer.abstained
     assert answer.round_trips >= 1
-    assert json.loads(json.dumps(answer.to_dict()))["passages"][0]["source"] == answer.passages[0].source
+    found = json.loads(json.dumps(answer.to_dict()))["passages"][0]["source"]
+    assert found == answer.passages[0].source
 
 
 def test_questions_that_cannot_be_asked(corpus):

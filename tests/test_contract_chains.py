@@ -99,18 +99,16 @@ def test_every_way_brings_its_pairs(sample):
     assert ("name",) not in asked()
     husband = {"Whom did Ana Ruiz marry?"}
     assert asked(words="husband")[("words",)] == husband  # a state of Bruno Keller
-    assert asked(keys=["valle alto"])[("name",)] == {
-        question for question, names in samples.ABOUT.items() if "Valle Alto" in names
-    }
+    expected = {question for question, names in samples.ABOUT.items() if "Valle Alto" in names}
+    assert asked(keys=["valle alto"])[("name",)] == expected
     assert ("name",) not in asked(keys=["no such name"])
     both = hop(
         reader,
         [{"embedding": vector.tolist(), "words": w, "keys": []} for w in ("husband", "", "mayor")],
         **LIMITS,
     )
-    assert [
-        {pair.question for pair, way in candidate if "words" in way} for candidate in both.candidates
-    ] == [husband, set(), {"Who is the mayor of Valle Alto?"}]
+    found = [{pair.question for pair, way in candidate if "words" in way} for candidate in both.candidates]
+    assert found == [husband, set(), {"Who is the mayor of Valle Alto?"}]
     assert len(both.pairs) == len(both.phrases) == len(both.passages) == len(every)
     assert reader.round_trips == 7
     (few,) = hop(

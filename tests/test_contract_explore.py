@@ -64,13 +64,15 @@ def test_loose_nodes_and_unfinished_loads_are_listed(world):
         world.cypher(
             "MATCH (d:Document {source: 'guide'}) SET d.status = 'loading', d.unread = [0, 2]", write=True
         )
-        assert [tuple(row.values()) for row in world.explore("orphans").rows] == [
+        found = [tuple(row.values()) for row in world.explore("orphans").rows]
+        expected = [
             ("pair in no passage", 1, "Whose?"),
             ("role of nobody", 1, "nobody"),
         ]
-        assert [tuple(row.values()) for row in world.explore("unfinished").rows] == [
-            ("Harbour Guide", "loading", [1, 3], "workspaces", "2026-01-02 11:30", "guide")
-        ]
+        assert found == expected
+        found = [tuple(row.values()) for row in world.explore("unfinished").rows]
+        expected = [("Harbour Guide", "loading", [1, 3], "workspaces", "2026-01-02 11:30", "guide")]
+        assert found == expected
     finally:
         world.cypher(
             "MATCH (n) WHERE n:Role AND n.name = 'nobody' OR n:QAPair AND n.id = 'loose' DETACH DELETE n",

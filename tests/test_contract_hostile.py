@@ -40,9 +40,9 @@ def test_hostile_text_comes_back_as_it_was(hostile, tmp_path):
     rows = hostile.cypher(
         "MATCH (p:Passage)-[:PART_OF]->(d:Document) RETURN d.source AS s, p.position AS n, p.title AS t, p.text AS x"
     ).rows
-    assert {(r["s"], r["n"]): (r["t"], r["x"]) for r in rows} == {
-        (d.source, p.position): (p.title, p.text) for d in documents for p in d.passages
-    }
+    found = {(r["s"], r["n"]): (r["t"], r["x"]) for r in rows}
+    expected = {(d.source, p.position): (p.title, p.text) for d in documents for p in d.passages}
+    assert found == expected
     keys = {entity.key for document in documents for entity in rules.extract(document).entities}
     assert {row["id"] for row in hostile.cypher("MATCH (c:Concept) RETURN c.id AS id").rows} == keys
     assert {"null", "emoji"} <= keys

@@ -43,7 +43,7 @@ def test_values_keep_their_type_and_keys_are_plain():
         ("nan", float("nan")),
         ("bad\ud800", "a\0\ud800b"),
     ]
-    assert metadata(pairs) == {
+    expected = {
         "due_date": "2020-05-01",
         "tags": ["a", "b"],
         "n": 3,
@@ -54,24 +54,26 @@ def test_values_keep_their_type_and_keys_are_plain():
         "nan": "nan",
         "bad": "ab",
     }
+    assert metadata(pairs) == expected
 
 
 def test_every_format_says_what_is_known_about_its_documents(tmp_path):
     (tmp_path / "plain.txt").write_text(LAMP)
     os.utime(tmp_path / "plain.txt", (0, 86400))
-    assert [item.meta for item in read([str(tmp_path / "plain.txt")]) if isinstance(item, Document)] == [
-        {"modified": "1970-01-02T00:00:00"}
-    ]
+    found = [item.meta for item in read([str(tmp_path / "plain.txt")]) if isinstance(item, Document)]
+    assert found == [{"modified": "1970-01-02T00:00:00"}]
     front = document(
         tmp_path / "a.md",
         f"---\ntitle: T\nauthor: {{name: Ana}}\ntags: [sea, light]\ndate: 2020-05-01\nrank: 3\n---\n{LAMP}",
     )
-    assert {key: value for key, value in front.meta.items() if key != "modified"} == {
+    found = {key: value for key, value in front.meta.items() if key != "modified"}
+    expected = {
         "author_name": "Ana",
         "tags": ["sea", "light"],
         "date": "2020-05-01",
         "rank": 3,
     }
+    assert found == expected
     assert front.about == "2020-05-01"
     line = document(tmp_path / "a.jsonl", json.dumps({"text": LAMP, "author": "Bo", "year": 1863}) + "\n")
     assert dict(line.meta) == {"author": "Bo", "year": 1863}
@@ -150,10 +152,11 @@ def test_metadata_alone_changed_reads_and_embeds_nothing(memory, tmp_path, monke
     record = {"id": "lamp", "text": LAMP, "author": "Ana", "tags": ["sea", "light"]}
     (tmp_path / "a.jsonl").write_text(json.dumps(record) + "\n", encoding="utf-8")
     memory.load(tmp_path / "a.jsonl", meta=["project=tide", "date=1 May 2020", "n=3"])
-    assert known(memory, "lamp") == (
+    expected = (
         {"author": "Ana", "date": "1 May 2020", "n": 3, "project": "tide", "tags": ["sea", "light"]},
         "2020-05-01",
     )
+    assert known(memory, "lamp") == expected
     before = [line for line in dump(memory) if "meta_author" not in str(line)]
     monkeypatch.setattr("gsw_graph.extract.rules.extract", None)
     monkeypatch.setattr("gsw_graph.models.embed.embedder.Embedder.encode", None)
@@ -167,10 +170,11 @@ def test_metadata_alone_changed_reads_and_embeds_nothing(memory, tmp_path, monke
     planned = memory.load(tmp_path / "a.jsonl", meta=["done=false"], dry_run=True)
     assert planned.documents == DocumentCounts(unchanged=1, described=1)
     assert planned.nodes["Passage"] == 0
-    assert known(memory, "lamp") == (
+    expected = (
         {"author": "Bo", "date": "1 May 2020", "done": True, "n": 3, "project": "tide", "tags": "sea"},
         "2020-05-01",
     )
+    assert known(memory, "lamp") == expected
     assert [line for line in dump(memory) if "meta_author" not in str(line)] == before
     with pytest.raises(InputError, match="'project' is no metadata"):
         memory.load(tmp_path / "a.jsonl", meta=["project"])

@@ -277,9 +277,9 @@ def test_an_answer_that_a_document_forged_cites_that_document_alone(asked, model
             model.answer = lambda lines, reply=reply: reply
             answer = memory.ask(f"{QUESTION} {len(reply)}")
             lines = [line for line in model.seen[-1].splitlines() if line.startswith("[")]
-            assert [line.partition("]")[0] for line in lines] == [
-                f"[{n}" for n in range(1, len(lines) + 1)
-            ], "no document can write a line"
+            found = [line.partition("]")[0] for line in lines]
+            expected = [f"[{n}" for n in range(1, len(lines) + 1)]
+            assert found == expected, "no document can write a line"
             assert {citation.passage for citation in answer.citations} <= ids
             assert all(
                 "Paris" not in citation.text or citation.title == "Ana Ruiz (1)"

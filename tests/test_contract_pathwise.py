@@ -86,10 +86,11 @@ def test_contradictions_are_found_and_say_who_says_what(fresh_settings, fake_emb
         answer = memory.ask("When was the Stone Pier built?", strategy="pathwise", trace=True)
         (found,) = answer.conflicts
         assert isinstance(found, Conflict)
-        assert [(claim.answer, sorted(claim.titles)) for claim in found.claims] == [
+        expected = [
             ("1902", ["Almanac", "Ledger"]),
             ("1911", ["Rumour"]),
         ]
+        assert [(claim.answer, sorted(claim.titles)) for claim in found.claims] == expected
         assert [claim.confidence for claim in found.claims] == pytest.approx([2 / 3, 1 / 3])
         assert json.loads(json.dumps(answer.to_dict()))["conflicts"][0]["claims"][1]["titles"] == ["Rumour"]
         assert "Passages disagree: When was the Stone Pier built? 1902 (67%: " in str(answer)

@@ -54,11 +54,13 @@ def test_a_confirmed_answer_is_given_again_with_its_citations(sample):
     assert third.cached.id == old.id
     assert third.cached.confirmed is True
     assert sample.status().questions == {"kept": 3, "confirmed": 1, "rejected": 0, "reused": 2}
-    assert [(question.verdict, question.cached_from) for question in sample.history().questions] == [
+    found = [(question.verdict, question.cached_from) for question in sample.history().questions]
+    expected = [
         (None, old.id),
         (None, old.id),
         ("confirmed", None),
     ]
+    assert found == expected
 
 
 def test_without_a_model_only_a_confirmed_answer_to_the_same_words_is_given_again(sample):

@@ -23,10 +23,11 @@ def test_a_question_is_kept_with_what_its_answer_used(sample):
     answer = sample.ask(samples.QUESTION, plan=samples.PLAN, k=3)
     assert version(sample) == stamp, "no cache looks at questions"
     (kept,) = sample.cypher("MATCH (q:Question) RETURN properties(q) AS q").rows
-    assert {
+    found = {
         name: kept["q"][name]
         for name in ("id", "question", "answer", "answer_source", "abstained", "strategy")
-    } == {
+    }
+    expected = {
         "id": answer.id,
         "question": samples.QUESTION,
         "answer": "the ombre",
@@ -34,6 +35,7 @@ def test_a_question_is_kept_with_what_its_answer_used(sample):
         "abstained": False,
         "strategy": "fusion",
     }
+    assert found == expected
     assert json.loads(kept["q"]["plan"]) == answer.plan
     assert set(kept["q"]) <= set(properties(CLASSES["Question"]))
     used = rows(sample, USED)

@@ -27,7 +27,7 @@ def write_corpus(folder, changed):
         if n % 10 == 0 and not new:
             size = 12 if n % 4 else 6
         else:
-            size = 6 if n % 10 == 0 or new and n % 14 == 0 else 1
+            size = 6 if n % 10 == 0 or (new and n % 14 == 0) else 1
         first = f"Then Person{n} Smith met Person{(n + 1) % DOCUMENTS} Smith in {'Newtown' if new else 'Oldtown'} on 3 May 18{n:02}. So {'BRÖN' if n % 3 else 'Brön'} sang."
         filler = [
             f"On {m + 1} May 18{n:02} they wrote of Topic{n}x{m} and of the Bank of {'England' if m % 2 else 'Wales'} at length."

@@ -209,9 +209,8 @@ def test_no_block_is_left_out(page):
     assert text.count("\n```") + text.startswith("```") == 2 * len(
         found
     )  # a fence that opens and one that closes
-    assert len(re.findall(r"^<!-- (?:not )?run: ", text, re.MULTILINE)) == sum(
-        bool(block.mark) for block in found
-    )
+    expected = sum(bool(block.mark) for block in found)
+    assert len(re.findall(r"^<!-- (?:not )?run: ", text, re.MULTILINE)) == expected
     for block in found:
         assert block.kind in {*RUN, "text", "toml"} or block.kind.startswith("{"), block.place
         assert block.mark != "run" or block.why in (MODEL, SERVER), block.place

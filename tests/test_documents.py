@@ -82,10 +82,8 @@ def test_html_is_headings_text_and_tables(tmp_path):
 def test_html_is_read_in_the_encoding_it_names(tmp_path):
     words = "Смотритель маяка"
     for n, codec in enumerate(["koi8-r", "windows-1251", "utf-16", "utf-8"]):
-        assert (
-            text(load(tmp_path / f"{n}.html", f'<html><meta charset="{codec}"><p>{words}'.encode(codec)))
-            == words
-        )
+        found = text(load(tmp_path / f"{n}.html", f'<html><meta charset="{codec}"><p>{words}'.encode(codec)))
+        assert found == words
     assert text(load(tmp_path / "wrong.html", f'<html><meta charset="koi8-r"><p>{words}'.encode())) == words
     assert (
         text(load(tmp_path / "jp.html", "<html><meta charset=iso-2022-jp><p>灯台守".encode("iso2022_jp")))

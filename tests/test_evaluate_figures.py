@@ -57,12 +57,13 @@ def test_figures_by_hand(four):
         "5": pytest.approx(2 / 3),
         "10": pytest.approx(2 / 3),
     }  # c is not answerable, 20 was not asked
-    assert one["all_gold"] == {
+    expected = {
         "1": 0,
         "2": pytest.approx(1 / 3),
         "5": pytest.approx(2 / 3),
         "10": pytest.approx(2 / 3),
     }
+    assert one["all_gold"] == expected
     assert one["em"] == pytest.approx(1 / 3)
     assert one["f1"] == pytest.approx((1 + 0.5 + 0) / 3)  # "Ada": 1 of 1, 1 of 3
     assert one["abstention"] == {
@@ -71,20 +72,22 @@ def test_figures_by_hand(four):
         "unanswerable": 1,
         "abstained": 1,
     }
-    assert one["ms"] == {
+    expected = {
         "mean": pytest.approx(22.5),
         "p50": 20,
         "p95": pytest.approx(28.5),
         "stages": {"embed": {"mean": 1, "p50": 1, "p95": 1}},
     }
+    assert one["ms"] == expected
     assert one["tokens"] == {"in": 42.5, "out": 3.75, "total": 185}
     assert one["dollars"] == 0.75
     assert one["plans"] == {"llm": 1, "none": 3}
     # two hops: 160 tokens, a is right. Three hops: 25 tokens, c is rightly abstained from
-    assert one["economy"] == {
+    expected = {
         "value": pytest.approx((2 * 160 + 3 * 25) / (2 * 1 + 3 * 1)),
         "by_hops": {"2": 160, "3": 25},
     }
+    assert one["economy"] == expected
     assert one["intervals"]["f1"] == list(interval([1, 0.5, 0]))
 
 
@@ -95,9 +98,13 @@ def test_a_strategy_that_does_not_answer_has_no_figures_of_answers(four):
     assert one["abstention"] is None
     assert one["economy"] is None
     assert "em" not in one["intervals"]
-    assert {row["metric"] for row in four.differences} == {
-        f"{name}@{k}" for name in ("recall", "all_gold") for k in (1, 2, 5, 10)
-    } | {"precision@5", "ndcg@5", "ndcg@10", "ms"}
+    expected = {f"{name}@{k}" for name in ("recall", "all_gold") for k in (1, 2, 5, 10)} | {
+        "precision@5",
+        "ndcg@5",
+        "ndcg@10",
+        "ms",
+    }
+    assert {row["metric"] for row in four.differences} == expected
     passages_only = evaluate(FakeMemory(found, SAID), FOUR, ["ricr"], answer=False).strategies["ricr"]
     assert passages_only["em"] is passages_only["abstention"] is None
 
@@ -113,9 +120,9 @@ def test_differences_are_of_the_second_and_paired(four):
     assert recall["equal"] == 2
     names = ["linked", "dense", "ricr", "bm25", "auto"]
     five = evaluate(FakeMemory(lambda question, strategy: [1, 3]), FOUR, names)
-    assert {(difference["first"], difference["second"]) for difference in five.differences} == {
-        ("linked", name) for name in names[1:]
-    }
+    found = {(difference["first"], difference["second"]) for difference in five.differences}
+    expected = {("linked", name) for name in names[1:]}
+    assert found == expected
 
 
 def test_two_evaluations_compared(four):

@@ -70,7 +70,8 @@ def test_by_hand(memory, server):
     assert one["lr2"] == pytest.approx(0.5)
     assert 0 <= one["intervals"]["lr1"][0] <= one["lr1"] <= one["intervals"]["lr1"][1]
     rows = [question["strategies"]["ricr"] for question in found.questions]
-    assert [(row["lr1"], row["lr2"]) for row in rows] == [(1, 1), (0, 0.5), (0, 0), (None, None)]
+    expected = [(1, 1), (0, 0.5), (0, 0), (None, None)]
+    assert [(row["lr1"], row["lr2"]) for row in rows] == expected
     assert found.strategies["linked"]["lr1"] is None, "it answers nothing"
     assert server.count() == 4, "two forms of two answers: neither of no answer nor of what nothing answers"
     assert found.failures == []

@@ -75,9 +75,9 @@ def test_questions_of_a_conversation_are_asked_in_order_and_kept():
     calls = [call for call in memory.calls if call["answer"]]
     assert all(call["keep"] and call["question_cache"] for call in calls)
     for talk in "xy":
-        assert [call["question"] for call in calls if call["question"][0] == talk] == [
-            f"{talk}{n}?" for n in range(3)
-        ]
+        found = [call["question"] for call in calls if call["question"][0] == talk]
+        expected = [f"{talk}{n}?" for n in range(3)]
+        assert found == expected
     with pytest.raises(InputError, match="by one strategy"):
         evaluate(memory, asked, ["auto", "linked"], in_order=True)
 

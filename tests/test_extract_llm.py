@@ -207,10 +207,11 @@ def test_the_shape_of_panini_is_understood():
     }
     found = read(reply)
     assert found.entities == (("Ana", (("person", ("old",)),)), ("E5", ()))
-    assert found.phrases == (
+    expected = (
         ("built", (("Who?", ("Ana", "E5")), ("Why?", ()))),
         ("in", (("How?", ("by hand",)),)),
     )
+    assert found.phrases == expected
     reply["verb_phrase_nodes"][0]["questions"][0]["answers"] = ["e7"]
     with pytest.raises(
         ValueError, match=r"`verb_phrase_nodes\[0\].questions\[0\].answers\[0\]` is 'e7', the id of no entity"

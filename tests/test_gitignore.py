@@ -41,9 +41,10 @@ def test_gitignore_is_followed_and_what_is_named_is_loaded(tmp_path):
     }
     write(tmp_path, {**files, **rules})
     items = list(read([str(tmp_path)]))
-    assert [
+    found = [
         Path(item.source).relative_to(tmp_path).as_posix() for item in items if isinstance(item, Document)
-    ] == ["a.md", "keep.log", "sub/draft.md"]
+    ]
+    assert found == ["a.md", "keep.log", "sub/draft.md"]
     left_out = [item for item in items if isinstance(item, Skipped)]
     assert {item.reason for item in left_out} == {IGNORED}
     assert [Path(item.source).name for item in left_out] == ["build", "draft.md", "c.log"]

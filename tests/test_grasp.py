@@ -136,11 +136,13 @@ def test_a_question_of_three_hops(memory, model):
 
 def test_every_step_is_in_the_trace(memory):
     answer = ask(memory)
-    assert [(step.agent, step.stage) for step in steps(answer)] == [
+    found = [(step.agent, step.stage) for step in steps(answer)]
+    expected = [
         ("planner", "grasp_plan"),
         *((f"sub-question {n}", stage) for n in (1, 2, 3) for stage in ("search", "grasp_find")),
         ("synthesis", "answer"),
     ]
+    assert found == expected
     search = steps(answer, "sub-question 2", "search")[0]
     assert search.task == "Where was Ana Ruiz born?"
     assert search.statements == ["read/facts"]
@@ -270,9 +272,9 @@ def test_a_passage_that_gives_orders_changes_no_plan_no_query_and_no_citation(at
     assert shown, "the hostile line was read"
     for said in shown:
         inside = said.partition("\n\nQuestion: ")[0].splitlines()[1:-1]
-        assert [line.partition("]")[0] for line in inside] == [f"[{n}" for n in range(1, len(inside) + 1)], (
-            "no document can write a line"
-        )
+        found = [line.partition("]")[0] for line in inside]
+        expected = [f"[{n}" for n in range(1, len(inside) + 1)]
+        assert found == expected, "no document can write a line"
     assert model.seen[0] == ("grasp_plan", f"Question: {samples.QUESTION}"), (
         "the plan is made before any passage is seen"
     )

@@ -65,15 +65,17 @@ def test_it_searches_by_each_sentence_until_it_has_the_answer(ask):
     script = Script(FIRST, LAST)
     answer, server = ask(script)
     steps = answer.trace.steps
-    assert [(step.stage, step.task) for step in steps if step.stage == "search"] == [
+    found = [(step.stage, step.task) for step in steps if step.stage == "search"]
+    assert found == [
         ("search", ASKED),
         ("search", FIRST),
     ]
     assert [step.outcome for step in steps if step.stage == "ircot"] == [FIRST, LAST]
-    assert [
+    found = [
         shown.endswith(f"So far: {said}")
         for shown, said in zip(script.shown, ["(nothing)", FIRST], strict=True)
-    ] == [True, True]
+    ]
+    assert found == [True, True]
     assert server.count() == 3, "two sentences and the answer"
     assert answer.answer == "Ana Ruiz"
     assert answer.answer_source == "llm"
@@ -115,7 +117,8 @@ def order(answer):
 def test_selected_passages_come_first_and_the_others_in_their_order(ask):
     usual = order(ask(chosen([]), strategy="auto", plan=False, k=10)[0])
     answer, server = ask(chosen([3, 2, 3]), strategy="select", plan=False, k=10)
-    assert order(answer) == [usual[2], usual[1], usual[0], *usual[3:]]
+    expected = [usual[2], usual[1], usual[0], *usual[3:]]
+    assert order(answer) == expected
     assert answer.note is None
     assert server.count() == 2
     assert order(ask(chosen([]), strategy="select", plan=False, k=10)[0]) == usual

@@ -42,17 +42,20 @@ def test_sums_by_document_stage_and_model(cache):
     ledger.add(Entry("b.txt", "extract", "m", calls=1, prompt_tokens=7))
     extract = Entry("a.txt", "extract", "m", 2, 0, 1, 200, 100, 180, 0, 3.0, 0.5)
     assert ledger.rows()[0] == extract
-    assert [(row.document, row.stage) for row in ledger.rows()] == [
+    found = [(row.document, row.stage) for row in ledger.rows()]
+    expected = [
         ("a.txt", "extract"),
         ("a.txt", "mend"),
         ("b.txt", "extract"),
     ]
+    assert found == expected
     assert ledger.total() == Entry("", "", "m", 4, 1, 1, 207, 100, 180, 1, 5.0, 0.5)
     assert ledger.stored() == ledger.rows()
-    assert ledger.stages() == [
+    expected = [
         Entry("", "extract", "m", 3, 0, 1, 207, 100, 180, 0, 3.0, 0.5),
         Entry("", "mend", "m", 0, 1, 0, 0, 0, 0, 1, 2.0, None),
     ]
+    assert ledger.stages() == expected
 
 
 def test_money_is_none_until_a_price_is_known():

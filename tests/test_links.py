@@ -138,7 +138,8 @@ def test_what_holds_nothing_to_load_is_skipped_by_name(memory, tmp_path):
     assert report.documents.new == 1
     assert report.documents.failed == 0
     assert report.failures == []
-    assert {skipped.source: skipped.reason for skipped in report.skipped} == {
+    expected = {
         **{(tmp_path / name).as_posix(): reason for name, (_, reason) in TEXTLESS.items()},
         (tmp_path / "none").as_posix(): "an empty folder",
     }
+    assert {skipped.source: skipped.reason for skipped in report.skipped} == expected

@@ -49,9 +49,8 @@ def test_a_folder_is_read_sorted_with_all_below_and_without_hidden_names(tmp_pat
     for name in ["b.txt", "a/z.txt", "a/.hidden.txt", ".git/x.txt", "c/d/e.md"]:
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("Some words.")
-    assert [found.source for found in load(tmp_path)] == [
-        (tmp_path / name).as_posix() for name in ["a/z.txt", "b.txt", "c/d/e.md"]
-    ]
+    expected = [(tmp_path / name).as_posix() for name in ["a/z.txt", "b.txt", "c/d/e.md"]]
+    assert [found.source for found in load(tmp_path)] == expected
 
 
 def test_loops_of_links_end_and_a_file_is_read_once(tmp_path):
@@ -93,11 +92,12 @@ def test_an_unreadable_file_and_folder_are_failures(tmp_path, monkeypatch):
         return plain(self, *args, **kwargs)
 
     monkeypatch.setattr(Path, "open", refuse)
-    assert load(tmp_path) == [
+    expected = [
         Failure((tmp_path / "a.txt").as_posix(), "cannot be read: Permission denied"),
         load(tmp_path / "b.txt")[0],
         Skipped((tmp_path / "empty").as_posix(), "an empty folder"),
     ]
+    assert load(tmp_path) == expected
 
 
 def test_a_file_name_that_is_not_utf8_is_a_failure(tmp_path):

@@ -64,11 +64,10 @@ def test_case_30_a_mail_whose_plain_part_is_blank_is_read_from_its_page(tmp_path
 
 
 def test_case_30_parts_after_a_blank_one_are_read(tmp_path):
-    assert load(tmp_path, several("mixed", BLANK["blank"], f"{PAGE}<p>{TEXT}</p>"))[0] == TEXT
-    assert (
-        load(tmp_path, several("mixed", PLAIN + TEXT, f"{PAGE}<p>Page.</p>", PLAIN + "End."))[0]
-        == f"{TEXT}\n\nPage.\n\nEnd."
-    )
+    found = load(tmp_path, several("mixed", BLANK["blank"], f"{PAGE}<p>{TEXT}</p>"))[0]
+    assert found == TEXT
+    found = load(tmp_path, several("mixed", PLAIN + TEXT, f"{PAGE}<p>Page.</p>", PLAIN + "End."))[0]
+    assert found == f"{TEXT}\n\nPage.\n\nEnd."
 
 
 def test_case_30_a_plain_part_that_has_the_text_is_read(tmp_path):

@@ -85,7 +85,8 @@ def test_case_37_a_notebook_too(tmp_path):
     ],
 )
 def test_admonitions_keep_their_text(tmp_path, written):
-    assert text(tmp_path / "a.md", f"Before.\n\n{written}\n").split("\n\n") == [
+    found = text(tmp_path / "a.md", f"Before.\n\n{written}\n").split("\n\n")
+    assert found == [
         "Before.",
         "Ida Falk",
         "She built it.",

@@ -122,7 +122,8 @@ def test_every_property_that_a_load_writes_is_declared_and_the_other_way_round(l
     }
     assert declared_here - set(written) == LATER_PROPERTIES
     labels = loaded.cypher("MATCH (n) RETURN DISTINCT labels(n) AS labels").rows
-    assert sorted(row["labels"] for row in labels) == sorted([label] for label in set(CLASSES) - LATER_LABELS)
+    expected = sorted([label] for label in set(CLASSES) - LATER_LABELS)
+    assert sorted(row["labels"] for row in labels) == expected
 
 
 def test_every_relationship_that_a_load_writes_is_declared_and_the_other_way_round(loaded):
@@ -178,9 +179,8 @@ def test_the_classes_read_a_loaded_memory(server_settings, tmp_path, monkeypatch
             named = {concept.uid: place.names.relationship(concept) for concept in place.names.all()}
             assert {name for name, how in named.items() if how.title} == {"stone pier"} < set(named)
             assert named["stone pier"].weight > named["ana ruiz"].weight == 1
-            assert [len(item.vector) for item in (pair, pair.verb_phrase.single(), place)] == [
-                fakes.DIMENSION
-            ] * 3
+            found = [len(item.vector) for item in (pair, pair.verb_phrase.single(), place)]
+            assert found == ([fakes.DIMENSION] * 3)
             triple = nodes.Proposition.nodes.get(relation="flows into")
             parts = {
                 triple.mentions.relationship(entity).role: entity.name for entity in triple.mentions.all()

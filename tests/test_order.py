@@ -78,7 +78,8 @@ def test_the_order_is_that_of_the_weighted_features():
     order, _ = rerank(NAMES, worded(passages), passages, near, 0.0, replace(none, rank=9, nearness=1))
     assert order[0] == 3, "names that tell nothing apart leave nothing to the walk"
     assert rerank(NAMES, worded([]), [], [], 1.0, none) == ([], [])
-    assert rerank(NAMES, worded(walked("Ana Ruiz")), walked("Ana Ruiz", scores=(0.0,)), [], 1.0, none) == (
+    found = rerank(NAMES, worded(walked("Ana Ruiz")), walked("Ana Ruiz", scores=(0.0,)), [], 1.0, none)
+    assert found == (
         [0],
         [1.0],
     )

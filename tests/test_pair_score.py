@@ -84,6 +84,5 @@ def test_scores_are_logistic():
     assert min(weights) >= 0  # no feature speaks against an answer
     found = np.array([[0] * 8, [0.5, 0.4, 0.3, 0.2, 1, 0.5, -1, 1]], np.float32)
     by_hand = sum(w * x for w, x in zip(weights, [0.5, 0.4, 0.3, 0.2, 1, 0.5, -1, 1], strict=True)) - bias
-    assert scores(found, FIT, fitted=True) == pytest.approx(
-        [1 / (1 + math.exp(bias)), 1 / (1 + math.exp(-by_hand))], rel=1e-5
-    )
+    expected = pytest.approx([1 / (1 + math.exp(bias)), 1 / (1 + math.exp(-by_hand))], rel=1e-5)
+    assert scores(found, FIT, fitted=True) == expected

@@ -57,7 +57,8 @@ BOXES = {
 @pytest.mark.parametrize("kind", BOXES)
 def test_case_11_text_boxes_of_word(tmp_path, kind):
     body = f"<w:p {NAMESPACES}><w:r><w:t>Before.</w:t></w:r><w:r>{BOXES[kind]}</w:r></w:p>{make.paragraph('After.')}"
-    assert load(tmp_path / "a.docx", make.docx(body))[0].split("\n\n") == [
+    found = load(tmp_path / "a.docx", make.docx(body))[0].split("\n\n")
+    assert found == [
         "Before.",
         "Kept by Edda Morland.",
         "In 1871.",
@@ -87,7 +88,8 @@ def test_case_11_boxes_to_tick_and_hidden_slides(tmp_path):
     body = f"<w:p {NAMESPACES}>{box(1)}<w:r><w:t>paid</w:t></w:r></w:p><w:p {NAMESPACES}>{box(0)}<w:r><w:t>sent</w:t></w:r></w:p>"
     assert load(tmp_path / "a.docx", make.docx(body))[0] == "[x] paid\n\n[ ] sent"
     hidden = make.slide(make.shape("Aside.")).replace("<p:sld ", '<p:sld show="0" ')
-    assert load(tmp_path / "a.pptx", make.pptx({"slide1.xml": hidden}))[0].split("\n\n") == [
+    found = load(tmp_path / "a.pptx", make.pptx({"slide1.xml": hidden}))[0].split("\n\n")
+    assert found == [
         "(The next slide is hidden.)",
         "Aside.",
     ]
@@ -137,7 +139,7 @@ def test_cells_over_several_rows_and_columns_of_a_page(tmp_path):
         [cell.strip() for cell in row.strip("|").split("|")]
         for row in rows(load(tmp_path / "a.html", page)[0])
     ]
-    assert found == [
+    expected = [
         ["Region", "Town", ""],
         ["", "Name", "Mayor"],
         ["North", "Pell", "Bo"],
@@ -145,6 +147,7 @@ def test_cells_over_several_rows_and_columns_of_a_page(tmp_path):
         ["South", "Sund", "Jon"],
         ["West", "", "Ada"],
     ]
+    assert found == expected
 
 
 def test_cells_over_several_rows_and_columns_of_word(tmp_path):
@@ -166,10 +169,11 @@ def test_cells_over_several_rows_and_columns_of_word(tmp_path):
         [cell.strip() for cell in row.strip("|").split("|")]
         for row in rows(load(tmp_path / "a.docx", make.docx(body))[0])
     ]
-    assert found == [
+    expected = [
         ["Region", "Town", "Mayor"],
         ["North", "Pell", "Bo"],
         ["", "Aske", "Ida"],
         ["All", "", "Jon"],
         ["", "Sund", "Ada"],
     ]
+    assert found == expected

@@ -70,6 +70,6 @@ def said(text):
 
 @given(st.lists(st.lists(FACTS, min_size=1, max_size=6), min_size=1, max_size=4))
 def test_every_fact_is_said_under_the_number_of_its_passage(facts):
-    assert said(payload([Run(tuple(run)) for run in facts])) == {
-        str(number): sorted(map(" ".join, run)) for number, run in enumerate(facts, 1)
-    }
+    found = said(payload([Run(tuple(run)) for run in facts]))
+    expected = {str(number): sorted(map(" ".join, run)) for number, run in enumerate(facts, 1)}
+    assert found == expected

@@ -42,7 +42,8 @@ def test_a_trace_shows_the_paths_of_propositions(sample):
     assert any(len(path.propositions) > 1 for path in paths)
     texts = {passage.id: passage.text for passage in answer.passages}
     assert {fact.passage for fact in facts} <= set(texts)
-    assert answer.to_dict()["trace"]["fact_paths"][0]["propositions"][0]["text"] == facts[0].text
+    found = answer.to_dict()["trace"]["fact_paths"][0]["propositions"][0]["text"]
+    assert found == facts[0].text
 
 
 def test_the_paper_walks_over_the_whole_graph_and_embeds_paths(sample, monkeypatch):

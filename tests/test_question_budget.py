@@ -160,6 +160,5 @@ def test_what_comes_before_the_answer_leaves_room_for_it(chat):
     ):
         one.ask(Request("look", request(2).messages, limit=500), str)
     assert one.ask(request(3), str).value == "yes"
-    assert asks(chat, "9ktok").ask(Request("look", request(4).messages, limit=500), str).value == "yes", (
-        "of a large one what an answer takes is held back"
-    )
+    found = asks(chat, "9ktok").ask(Request("look", request(4).messages, limit=500), str).value
+    assert found == "yes", "of a large one what an answer takes is held back"

@@ -91,7 +91,8 @@ def test_the_request():
     system, user = request.messages
     assert system == {"role": "system", "content": prompt("answer")}
     lines = user["content"].split("\n")
-    assert lines[1:4] == [f"[{n}] title {one}: {TEXTS[one]}" for n, one in enumerate("abc", 1)]
+    expected = [f"[{n}] title {one}: {TEXTS[one]}" for n, one in enumerate("abc", 1)]
+    assert lines[1:4] == expected
     assert lines[-2:] == ["", "Question: Where (1) was Ana born?"]
 
 
@@ -213,9 +214,10 @@ def test_whatever_a_model_writes_the_citations_are_passages_found(noise, start):
 
 def test_the_examples_of_the_prompt_are_replies():
     examples = prompt("answer").partition("Examples of replies")[2].strip().split("\n\n")
-    assert [parse_reply(example) for example in examples] == [
+    expected = [
         ReaderReply("Port Ellery", (1, 3)),
         ReaderReply("no", (2, 4)),
         ReaderReply("Norway", (2,), inferred=True),
         ReaderReply(None, missing="When was Ana Ruiz, the author of Glass Harvest, born?"),
     ]
+    assert [parse_reply(example) for example in examples] == expected

@@ -89,7 +89,8 @@ def test_forms_of_evidence():
         for one, answer in (("a", "Ana"), ("c", "Rome"), ("b", "Bo"), ("d", "Oslo"))
     ]
     assert texts(gather("q", everything, chains)) == told
-    assert texts(gather("q", everything, passages)) == [f"title {one}: Text of {one}." for one in "abcd"]
+    expected = [f"title {one}: Text of {one}." for one in "abcd"]
+    assert texts(gather("q", everything, passages)) == expected
 
 
 def test_without_chains_the_passages_are_the_evidence():
@@ -152,15 +153,17 @@ def check_lines(items):
     assert code
     assert last == f"evidence {code[1]}>>>"
     assert code[1] not in "".join(lines)
-    assert [line.partition(" ")[0] for line in lines] == [f"[{n}]" for n in range(1, len(items) + 1)]
+    found = [line.partition(" ")[0] for line in lines]
+    expected = [f"[{n}]" for n in range(1, len(items) + 1)]
+    assert found == expected
     assert listed(items).splitlines() == [
         first,
         *lines,
         last,
     ]  # for those who take other characters for line breaks
-    assert [mark for line in lines for mark in re.findall(r"\[\s*\d[\s\d,;]*\]", line)] == [
-        f"[{n}]" for n in range(1, len(items) + 1)
-    ]
+    found = [mark for line in lines for mark in re.findall(r"\[\s*\d[\s\d,;]*\]", line)]
+    expected = [f"[{n}]" for n in range(1, len(items) + 1)]
+    assert found == expected
     assert not re.search(r"<[|｜]|<(start|end)_of_turn>|</?s>|<</?SYS>>|\[/?INST\]", "".join(lines))
 
 

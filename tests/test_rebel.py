@@ -173,12 +173,14 @@ def test_workspaces_hold_the_triples_of_each_passage(tiny):
     ]
     assert first.propositions[0].mentions == (("Bo Lind", "subject"), ("Lund", "object"))
     assert first.propositions[0].relation == "place of birth"
-    assert [(entity.name, entity.passages) for entity in first.entities] == [
+    found = [(entity.name, entity.passages) for entity in first.entities]
+    expected = [
         ("Bo Lind", (0,)),
         ("Lund", (0,)),
         ("Old Light", (0, 1)),
         ("Ana Ruiz", (1,)),
     ]
+    assert found == expected
     assert first.extractor == "rebel"
     assert facts(second) == []
     assert facts(none) == []
@@ -204,7 +206,8 @@ def test_long_passages_are_read_a_few_sentences_at_a_time(tiny, monkeypatch):
     ((workspace, faults),) = tiny.extract([document("a", text)])
     assert sorted(len(piece.split()) for piece in seen) == [99, 198, 198, 198, 402]
     assert " ".join(sorted(seen)) == text
-    assert facts(workspace) == [(f"A{n} r ends.", 0) for n in (0, 2, 4, 6)] + [("B0 r over.", 0)]
+    expected = [(f"A{n} r ends.", 0) for n in (0, 2, 4, 6)] + [("B0 r over.", 0)]
+    assert facts(workspace) == expected
     assert faults == ["a sentence of 404 tokens in passage 1 was read up to the 256th"]
 
 

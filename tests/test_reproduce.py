@@ -64,9 +64,8 @@ def test_contexts_and_conversations_are_documents_of_their_questions(files):
         assert sum(record["source"] == asked[0].scope for record in corpus) == each
         sources = {f"{record['source']}#{record['id']}" for record in corpus}
         assert {gold.source for question in asked for gold in question.gold} <= sources
-    assert [question.answerable for question in read_questions(files / "locomo10.json").questions[:6]] == [
-        True
-    ] * 5 + [False]
+    found = [question.answerable for question in read_questions(files / "locomo10.json").questions[:6]]
+    assert found == ([True] * 5 + [False])
     assert [question.answerable for question in read_questions(files / "longmemeval_s.json").questions] == [
         True
     ] * 3 + [False]
@@ -75,7 +74,9 @@ def test_contexts_and_conversations_are_documents_of_their_questions(files):
 def test_a_larger_corpus_holds_the_smaller_and_gold_passages_come_first(files):
     small, large = (read_corpus(files / "musique.json", size, seed=1) for size in (15, 25))
     assert small == large[:15]
-    assert {record["title"] for record in small[:10]} == {f"Day {n}" for n in range(10)}
+    found = {record["title"] for record in small[:10]}
+    expected = {f"Day {n}" for n in range(10)}
+    assert found == expected
     assert len(read_corpus(files / "musique.json")) == 30
 
 

@@ -139,10 +139,11 @@ def test_one_request_a_query(endpoint):
     ranker = HttpReranker(endpoint.url)
     ranker.score(QUERIES)
     asked = sorted(endpoint.asked, key=lambda body: body["query"])
-    assert asked == [
+    expected = [
         {"path": "/v1/rerank", "query": "q1", "documents": ["bad", "good", "best"]},
         {"path": "/v1/rerank", "query": "q2", "documents": ["good", "fair"]},
     ]
+    assert asked == expected
     assert endpoint.headers[0]["authorization"] == "Bearer none"
     endpoint.asked.clear()
     assert ranker.score([]).shape == (0,)
@@ -171,7 +172,9 @@ def test_logits_are_seen_and_remembered(endpoint):
     )  # also q1, whose reply alone does not show it
     assert scores[2] > scores[3] > 0
     assert ranker.score([("q", "good")]) == pytest.approx(sigmoid(np.array([0.8])))
-    assert HttpReranker(endpoint.url).score([("q", "bad")]) == pytest.approx(sigmoid(np.array([-11.0])))
+    found = HttpReranker(endpoint.url).score([("q", "bad")])
+    expected = pytest.approx(sigmoid(np.array([-11.0])))
+    assert found == expected
     assert HttpReranker(endpoint.url).score([("q", "good")]) == pytest.approx(
         [0.8]
     )  # another reranker has not seen it

@@ -84,9 +84,8 @@ def test_llama_index(memory):
 
     expected = memory.ask(QUESTION, k=3, strategy="linked").passages
     nodes = MemoryRetriever(memory, k=3, strategy="linked").retrieve(QUESTION)
-    assert [(node.node_id, node.text, node.score) for node in nodes] == [
-        (p.id, p.text, p.score) for p in expected
-    ]
+    found = [(node.node_id, node.text, node.score) for node in nodes]
+    assert found == [(p.id, p.text, p.score) for p in expected]
     confidence = memory.ask(QUESTION, k=3, strategy="linked").confidence
     assert [node.metadata for node in nodes] == [described(passage, confidence) for passage in expected]
     assert nodes[0].get_content(MetadataMode.LLM).count(expected[0].id) == 0, (

@@ -61,7 +61,8 @@ def test_equal_concrete_questions_of_two_chains_are_asked_once():
         ["Ana", "Bo and Cy"],
         ["Ana and Bo", "Cy"],
     ]
-    assert ways(beams.ends()) == [[(1, "a", "Ana"), (2, "c", "Bo and Cy"), (3, "e", "Trio")]]
+    expected = [[(1, "a", "Ana"), (2, "c", "Bo and Cy"), (3, "e", "Trio")]]
+    assert ways(beams.ends()) == expected
     assert fates(beams, 3) == {
         "e": "kept"
     }  # by the first of the two chains; the second takes nothing from it
@@ -134,13 +135,15 @@ def test_an_empty_first_hop_falls_back_on_the_original_question_and_says_so(noth
     )
     beams = grown(TWO, "the original", find)
     assert find.calls == [["first"], ["the original"], ["second of Ana"]]
-    assert [
+    found = [
         (expansion.step.id, expansion.concrete.text, expansion.instead and expansion.instead.text)
         for expansion in beams.expansions
-    ] == [
+    ]
+    expected = [
         (1, "first", "the original"),
         (2, "second of Ana", None),
     ]
+    assert found == expected
     assert ways(beams.ends()) == [[(1, "o", "Ana"), (2, "b", "Rome")]]
     assert beams.ends()[0].links[1].question == "first"
     assert beams.ends()[0].links[1].concrete == "the original"

@@ -84,9 +84,8 @@ def test_routes_give_what_the_memory_says(server, corpus):
     page = server.client.post("/api/draw", json={"answer": asked}, headers={"Accept": "text/html"})
     assert page.text == corpus.draw(rebuild(Answer, asked)).html()
     found = server.client.post("/api/search", json={"question": ASKED, "k": 2}).json()
-    assert [passage["id"] for passage in found["passages"]] == [
-        passage["id"] for passage in asked["passages"][:2]
-    ]
+    expected = [passage["id"] for passage in asked["passages"][:2]]
+    assert [passage["id"] for passage in found["passages"]] == expected
 
 
 def test_an_agent_retrieves_as_search_r1_does(server, corpus):

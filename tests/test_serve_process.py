@@ -77,13 +77,14 @@ def test_the_command_line_goes_through_the_server(tmp_path, monkeypatch):
             return done.output
 
         assert through("load", "--json", CORPUS)["documents"]["new"] == 30
-        assert through("load", "--json", "note.md", CORPUS)["documents"] == {
+        expected = {
             "new": 1,
             "unchanged": 30,
             "replaced": 0,
             "failed": 0,
             "described": 0,
         }
+        assert through("load", "--json", "note.md", CORPUS)["documents"] == expected
         assert through("load", "--json", "-", stdin="A line from elsewhere.")["documents"]["new"] == 1
         assert through("status", "--json")["nodes"]["Document"] == 32
         asked = through("ask", "--json", "--trace", HARBOUR)

@@ -81,9 +81,8 @@ def test_32_threads_ask_load_and_forget(corpus):
     assert {document.source for document in corpus.documents("upload:").documents} == kept | {
         "upload:seen.md"
     }
-    assert [
-        one for one in corpus.doctor(deep=True) if not one.ok and one.check not in ("cpu", "memory")
-    ] == []
+    found = [one for one in corpus.doctor(deep=True) if not one.ok and one.check not in ("cpu", "memory")]
+    assert found == []
     corpus.forget(*kept)
     assert same(corpus.ask(QUESTIONS[0], keep=False)) == before
     corpus.forget(everything=True)

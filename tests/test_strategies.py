@@ -102,9 +102,8 @@ def test_another_package_adds_one_by_its_entry_point(sample, tmp_path, monkeypat
         with pytest.warns(UserWarning, match="is left out") as warned:
             found = strategies()
         assert {name: one for name, one in found.items() if name != "toy"} == STRATEGIES
-        assert sorted(str(one.message).partition(" of ")[0] for one in warned) == [
-            f"the strategy '{name}'" for name in ("again", "gone", "none")
-        ]
+        expected = [f"the strategy '{name}'" for name in ("again", "gone", "none")]
+        assert sorted(str(one.message).partition(" of ")[0] for one in warned) == expected
         answer = sample.ask("Who built the Stone Pier?", strategy="toy", k=2, keep=False)
         assert answer.strategy == "toy"
         assert answer.passages

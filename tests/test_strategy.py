@@ -126,7 +126,8 @@ def test_it_is_asked_as_a_record(added, memory, server):
     assert again.tokens["in"] == 0
     assert again.dollars == 0
     assert again.trace is None
-    assert [(reply.stage, reply.tokens["in"] > 0) for reply in again.kept] == [
+    found = [(reply.stage, reply.tokens["in"] > 0) for reply in again.kept]
+    assert found == [
         ("look", True),
         ("answer", True),
     ]

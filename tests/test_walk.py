@@ -160,4 +160,5 @@ def test_the_seeds_sum_to_one_and_favour_titles():
     second = math.exp(20 * (0.4 - 0.8))  # names of the best passages, all of frequency 1
     of_passages = np.array([best, best, second]) / (2 * best + second)
     np.testing.assert_allclose(names, (of_passages + 4 * np.array([0.75, 0.25, 0])) / 5, rtol=1e-4)
-    assert seeds.weight[:2].sum() / seeds.weight[2:].sum() == pytest.approx(0.2, rel=1e-4)
+    found = seeds.weight[:2].sum() / seeds.weight[2:].sum()
+    assert found == pytest.approx(0.2, rel=1e-4)

@@ -100,15 +100,17 @@ def test_a_workspace_of_our_shape(tmp_path):
     assert year.from_ == "1902-01-01"
     (built,) = found.verb_phrases
     assert built.phrase == "built"
-    assert built.pairs == (
+    expected = (
         QAPair("Who built the Stone Pier?", ("Ana Ruiz",), ("Stone Pier",)),
         QAPair("How was the Stone Pier built?", ("by hand",), ("Stone Pier",)),
         QAPair("Why was it built?", ()),
     )
-    assert [(p.text, p.mentions) for p in found.propositions] == [
+    assert built.pairs == expected
+    expected = [
         ("Ana Ruiz built the Stone Pier.", (("Ana Ruiz", None), ("Stone Pier", None))),
         ("The pier is old.", ()),
     ]
+    assert [(p.text, p.mentions) for p in found.propositions] == expected
 
 
 def test_in_a_long_text_a_part_stands_where_its_names_stand(tmp_path):
@@ -130,11 +132,12 @@ def test_in_a_long_text_a_part_stands_where_its_names_stand(tmp_path):
     assert len(texts) > 4
     bo, cy = (next(n for n, part in enumerate(texts) if name in part) for name in ("Bo Vale", "Cy Dorn"))
     assert 0 < bo < cy
-    assert {e.name: e.passages for e in found.entities} == {
+    expected = {
         "Ana Ruiz": (bo, cy),
         "Nobody": (0,),
         "Cy Dorn": (cy,),
     }
+    assert {e.name: e.passages for e in found.entities} == expected
     assert [phrase.passage for phrase in found.verb_phrases] == [bo, 0]
     assert [fact.passage for fact in found.propositions] == [cy, bo]
 
@@ -154,7 +157,8 @@ def test_what_is_wrong_with_a_part_is_told_and_the_rest_loads(tmp_path, bad, fau
     }
     for key in kept.keys() - bad.keys():
         assert kept[key]
-    assert [(f.source, f.part) for f in failures] == [(f"{tmp_path}/a.jsonl:1", True)] * len(faults)
+    expected = [(f"{tmp_path}/a.jsonl:1", True)] * len(faults)
+    assert [(f.source, f.part) for f in failures] == expected
     for fault, failure in zip(faults, failures, strict=True):
         assert fault in failure.reason
 
@@ -180,7 +184,8 @@ def test_what_no_database_holds_keeps_the_record_out(tmp_path, bad):
 def test_a_workspace_twice_is_one_and_two_of_one_text_are_a_failure(tmp_path):
     found = load(tmp_path / "a.jsonl", jsonl(PIER, PIER, {**PIER, "propositions": []}, TEXT))
     assert [type(item) for item in found] == [Workspace, Failure, Failure]
-    assert [item.source for item in found[1:]] == [f"{tmp_path}/a.jsonl:{n}" for n in (3, 4)]
+    expected = [f"{tmp_path}/a.jsonl:{n}" for n in (3, 4)]
+    assert [item.source for item in found[1:]] == expected
     assert all(
         "other findings" in item.reason and f"{tmp_path}/a.jsonl:1" in item.reason for item in found[1:]
     )
@@ -200,17 +205,19 @@ def test_a_combined_file_has_documents_and_chunks_in_the_order_of_their_numbers(
         "doc_y": [],
     }
     x, y, two, ten = load(tmp_path / "a.json", {"metadata": {"total_documents": 4}, "documents": documents})
-    assert [(p.title, p.text, p.position) for p in two.document.passages] == [
+    found = [(p.title, p.text, p.position) for p in two.document.passages]
+    expected = [
         ("Two", "part 0.", 0),
         ("Two", "part 3.", 1),
         ("Two", "part 10.", 2),
     ]
+    assert found == expected
     assert [phrase.passage for phrase in two.verb_phrases] == [0, 1, 2]
     assert [entity.passages for entity in two.entities] == [(0, 1, 2)] * 2
     assert ten.document.title == "Ten"
-    assert [(f.source, f.reason) for f in (x, y)] == [
-        (f"{tmp_path}/a.json: doc_{k}", "no chunks") for k in "xy"
-    ]
+    found = [(f.source, f.reason) for f in (x, y)]
+    expected = [(f"{tmp_path}/a.json: doc_{k}", "no chunks") for k in "xy"]
+    assert found == expected
     keyed = [
         {key: value} for chunks in (documents["doc_10"], documents["doc_2"]) for key, value in chunks.items()
     ]
@@ -264,9 +271,9 @@ def test_openie_results(tmp_path):
     assert first.document.loader == "openie"
     assert second.document.title == "Two"
     assert names(first) == ["1902", "Ana Ruiz", "Stone Pier"]
-    assert [(p.text, p.relation, p.mentions) for p in first.propositions] == [
-        ("Ana Ruiz built Stone Pier", "built", (("Ana Ruiz", "subject"), ("Stone Pier", "object")))
-    ]
+    found = [(p.text, p.relation, p.mentions) for p in first.propositions]
+    expected = [("Ana Ruiz built Stone Pier", "built", (("Ana Ruiz", "subject"), ("Stone Pier", "object")))]
+    assert found == expected
     assert load(tmp_path / "c.jsonl", jsonl(*docs)) == [first, second]
     assert load(tmp_path / "d", {"docs": docs}, stdin=True) == [first, second]
 
@@ -278,10 +285,11 @@ def test_propositions(tmp_path):
     assert found.document.loader == "propositions"
     assert found.document.title == "T"
     assert names(found) == ["Di", "Ana", "Bo"]
-    assert [(p.text, p.mentions) for p in found.propositions] == [
+    expected = [
         ("Ana met Bo.", (("Ana", None), ("Bo", None))),
         ("It rained.", ()),
     ]
+    assert [(p.text, p.mentions) for p in found.propositions] == expected
     assert "`propositions[2].text` is missing" in failure.reason
 
 
