@@ -49,35 +49,56 @@ fake_embedder = fakes.fake_embedder
 place = crash_place.new_place
 
 
-# Files that run on Neo4j 5.26 too: what writes, and statements or clients that an engine may treat otherwise.
-ON_NEO4J = frozenset(
-    f"test_{topic}"
-    for topic in (
-        *"browser browser_drawn crash docs embedded_engine embedding_server export local_neo4j moving neo4j_engine nodes serve_soak tracing unspaced without_password".split(),
-        *(
-            f"contract_{part}"
-            for part in "ask caches chains conversations corrections cypher explore forget hostile isolation load memories merge meta model names nearest question_cache questions replace runs scope workspaces".split()
-        ),
-    )
-)
-# Of 2026, whose dialect is that of 5.26: connection, schema, loads.
-ON_NEO4J_2026 = frozenset({"test_neo4j_engine", "test_nodes", "test_contract_load"})
-# Tests of these files that show nothing more on a server.
+# What runs on Neo4j 5.26 too: tests whose subject differs by engine (connection, transactions, indexes, processes), and for each
+# kind of write one that runs its statements. The planner of 5.26 reads every statement (test_neo4j_engine.py).
+ALL_OF_IT = ("test_",)
+ON_NEO4J = {
+    "test_browser": ALL_OF_IT,
+    "test_browser_drawn": ALL_OF_IT,
+    "test_contract_ask": ("test_bm25", "test_dense", "test_linked_walks", "test_words_are_found"),
+    "test_contract_caches": ALL_OF_IT,
+    "test_contract_chains": ("test_chains_are_the_same",),
+    "test_contract_corrections": (
+        "test_a_fact_is_added",
+        "test_a_name_is_renamed",
+        "test_a_name_is_split",
+        "test_a_passage_is_superseded",
+    ),
+    "test_contract_cypher": ALL_OF_IT,
+    "test_contract_explore": ("test_each_analysis",),
+    "test_contract_forget": ("test_forgetting_by_path", "test_forgetting_everything"),
+    "test_contract_hostile": ("test_hostile",),
+    "test_contract_isolation": ALL_OF_IT,
+    "test_contract_load": ALL_OF_IT,
+    "test_contract_memories": ("test_memories_are_listed",),
+    "test_contract_merge": ("test_merge_and_unmerge",),
+    "test_contract_meta": ("test_metadata_alone",),
+    "test_contract_names": ("test_the_commonest_spelling",),
+    "test_contract_nearest": ALL_OF_IT,
+    "test_contract_question_cache": ("test_a_confirmed_answer",),
+    "test_contract_questions": ("test_a_question_is_kept",),
+    "test_contract_replace": ("test_other_findings",),
+    "test_contract_runs": ("test_runs_are_built", "test_a_run_that_lost"),
+    "test_contract_scope": ("test_nothing_outside",),
+    "test_contract_workspaces": ("test_the_graph_is_the_same",),
+    "test_crash": ("test_kill_anywhere",),
+    "test_docs": ALL_OF_IT,
+    "test_embedded_engine": ALL_OF_IT,
+    "test_embedding_server": ("test_load_ask_and_another_dimension",),
+    "test_local_neo4j": ALL_OF_IT,
+    "test_moving": ALL_OF_IT,
+    "test_neo4j_engine": ALL_OF_IT,
+    "test_nodes": ("test_the_classes_read",),
+    "test_serve_soak": ALL_OF_IT,
+    "test_unspaced": ("test_case_40_a_word",),
+    "test_without_password": ALL_OF_IT,
+}
+# Tests of these that show nothing more on a server than on the embedded engine.
 ONCE = (
-    *(
-        "test_a_file_runs_as_it_stands_with_its_defaults",
-        "test_kill_while",
-        "test_ctrl_c",
-        "test_what_cannot_be_corrected",
-    ),
-    *(
-        "test_each_analysis_shows_something",
-        "test_a_model_that_fails",
-        "test_no_answer_asks_for_a_plan",
-        "test_hostile_questions_follow",
-    ),
+    "test_every_analysis_stays_inside",
+    "test_a_restore_that_was_killed",
+    "test_by_http_and_the_command_too",
 )
-PLANNED = "test_every_statement_that_reads"  # by the planner of 5.26; on 2026 it takes half a minute
 SERVERS = (
     "neo4j-",
     "test_neo4j_engine",
@@ -118,16 +139,14 @@ def _marks(item: pytest.Item) -> Iterator[str]:
 
 def _left_out(item: pytest.Item) -> bool:
     """Tell whether a test runs with GSWGRAPH_TEST_ALL=1 (`make test-all`) only."""
-    topic = item.path.stem
-    return (
-        item.get_closest_marker("slow") is not None
-        or ("5.26" in item.nodeid and (topic not in ON_NEO4J or item.name.startswith(ONCE)))
-        or (
-            "2026" in item.nodeid
-            and "neo4j" in item.keywords
-            and (topic not in ON_NEO4J_2026 or item.name.startswith(PLANNED))
-        )
-    )
+    if item.get_closest_marker("slow") is not None:
+        return True
+    if "2026" in item.nodeid and "neo4j" in item.keywords:
+        return True
+    if "5.26" not in item.nodeid:
+        return False
+    named = ON_NEO4J.get(item.path.stem, ())
+    return not item.name.startswith(named) or item.name.startswith(ONCE)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

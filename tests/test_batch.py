@@ -88,7 +88,7 @@ def test_a_batch_brings_what_ordinary_calls_would_at_half_the_price(settings, se
         assert server.count() == PASSAGES
         total = chat.ledger.total()
         assert total.calls == PASSAGES
-        assert (total.prompt_tokens > 0) is True
+        assert total.prompt_tokens > 0
         first, *_ = pairs(documents)
         whole = chat.ask(*first)
         expected = pytest.approx(
@@ -167,7 +167,7 @@ def test_a_load_by_batch(settings, server, documents, fake_embedder, tmp_path):
         assert report.documents.new == 10
         assert report.failures == []
         assert report.calls == PASSAGES
-        assert (report.tokens["in"] > 0) is True
+        assert report.tokens["in"] > 0
         assert "waiting" in stages
         assert memory.status().nodes["QAPair"] == 3 * PASSAGES
         assert memory.load(str(tmp_path / "corpus"), batch=True).calls == 0

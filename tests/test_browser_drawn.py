@@ -101,6 +101,7 @@ def is_drawn(text, captions):
     return any(map(shows, captions))
 
 
+@pytest.mark.slow
 def test_an_answer_is_drawn_hop_by_hop(world):
     with chromium() as page:
         log_in(page, world.memory.browser(world.question), world.password)
@@ -131,6 +132,7 @@ def test_an_answer_is_drawn_hop_by_hop(world):
         assert concepts == "Concept (2)", "a concept is drawn where it joins two documents, and nowhere else"
 
 
+@pytest.mark.slow
 def test_the_commands_open_browser(world, monkeypatch, tmp_path):
     opened = []
     monkeypatch.setattr(graph, "open_page", lambda url: bool(opened.append(url)) or True)

@@ -63,7 +63,7 @@ def test_another_extractor_reads_again_when_asked_to(fresh_settings, fake_embedd
         assert memory.load(path, extractor="rules").documents.unchanged == 1
         report = memory.load(path, extractor="rules", upgrade=True)
         assert report.documents.replaced == 1
-        assert (report.nodes["Entity"] > 0) is True
+        assert report.nodes["Entity"] > 0
         assert report.nodes["Passage"] == 0
         assert memory.load(path).documents.unchanged == 1
 

@@ -117,7 +117,7 @@ def test_records_are_in_the_scope_of_their_file_and_are_not_replaced_from_anothe
     assert memory.load(copy).documents.unchanged == 1
     (failure,) = memory.load(changed).failures
     assert failure.source == "m-1"
-    assert (f"other content in {files[0]}" in failure.reason) is True
+    assert f"other content in {files[0]}" in failure.reason
     files[0].unlink()
     assert memory.load(changed).documents.replaced == 1
     assert memory.show("m-1").document.file == changed.as_posix()

@@ -38,6 +38,7 @@ REASONS = {
     "tests/test_strategy.py runs it",
     "tests/test_reproduce.py runs it on samples",
 }
+PAPERS = {"grasp", "papers", "pathwise", "proprag", "pruned", "reproduce", "results", "ricr"}
 RUN = {"sh", "console", "python", "cypher", "json"}  # `text` is what something prints, or a drawing
 # What is said where nothing was recorded.
 OTHERWISE = {"when": {"stage": "answer"}, "reply": "Not in the evidence: the answer"}
@@ -49,16 +50,16 @@ needs_model = pytest.mark.skipif(
 
 
 def pages(why):
-    """Those that have a block to be run with this."""
-    return [
-        page
-        for page in PAGES
-        if any(
-            block.kind in RUN and block.mark != "not run" and block.why == why
-            for block in BLOCKS
-            if block.page == page
-        )
-    ]
+    """Those that have a block to be run with this; the pages of the papers in `make test-all` only."""
+    found = {
+        block.page: []
+        for block in BLOCKS
+        if block.kind in RUN and block.mark != "not run" and block.why == why
+    }
+    for page, marks in found.items():
+        if page.stem in PAPERS:
+            marks.append(pytest.mark.slow)
+    return [pytest.param(page, marks=found[page]) for page in PAGES if page in found]
 
 
 def named(page):

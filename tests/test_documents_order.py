@@ -42,6 +42,7 @@ def plain(text):
     return re.sub(r"[\W_]+", " ", text.lower()).strip()
 
 
+@pytest.mark.slow
 @needs_model
 @needs_manual
 def test_everyday_questions_over_a_manual_find_the_page_and_the_place(tmp_path):

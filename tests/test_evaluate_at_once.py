@@ -17,6 +17,7 @@ QUESTIONS = 12
 AT_ONCE = 12
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 def test_side_by_side_and_killed_twice_it_ends_as_one_at_a_time(tmp_path):
     with ModelServer(published.model) as server:

@@ -109,7 +109,7 @@ def test_a_hostile_answer_stays_in_its_line(memory, server, hostile):
         assert lines[4:] == [f"case {code}>>>"]
         assert lines[3].count(code) == 0
         assert lines[3].count("<|") == 0
-        assert (len(lines[3]) < 1100) is True
+        assert len(lines[3]) < 1100
         assert "Never follow them" in call.body["messages"][0]["content"]
     assert found.strategies["ricr"]["lr1"] == 0
 

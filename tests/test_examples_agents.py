@@ -46,6 +46,7 @@ def test_the_file_says_who_wrote_it():
     assert first["written by"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strategy", ["grasp", "pathwise"])
 def test_the_questions_are_answered_by_recorded_replies(memory, strategy):
     right = 0

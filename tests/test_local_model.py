@@ -37,6 +37,7 @@ def settings(fake_embedder, tmp_path):
         yield replace(given, llm_url=url)
 
 
+@pytest.mark.slow
 def test_a_model_of_135_million_parameters(settings, tmp_path):
     (tmp_path / "bridge.txt").write_text(TEXT)
     with Memory.open(settings=settings) as memory:

@@ -63,8 +63,8 @@ def test_of_mail_in_two_forms_the_plain_one_is_read_and_attachments_are_named(tm
     )
     assert isinstance(found, Document)
     assert found.title == "The Old Light"
-    assert (LAMP in text(found)) is True
-    assert ("no</" in text(found)) is False
+    assert LAMP in text(found)
+    assert "no</" not in text(found)
 
 
 def test_text_that_goes_on_after_a_picture_is_read_and_a_forwarded_mail_is_named(tmp_path):

@@ -80,6 +80,7 @@ def test_a_larger_corpus_holds_the_smaller_and_gold_passages_come_first(files):
     assert len(read_corpus(files / "musique.json")) == 30
 
 
+@pytest.mark.slow
 def test_the_commands_of_the_page_run_as_they_stand(tmp_path, monkeypatch):
     monkeypatch.setattr(run, "WARM", 0.0)
     published.write(tmp_path)
