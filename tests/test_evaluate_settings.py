@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from evaluate_fakes import FakeMemory, questions, record
+from samples import cases
 
 from gsw_graph.ask.retrieve.variants import parse_variants as variants
 from gsw_graph.errors import InputError
@@ -26,50 +27,17 @@ def value(recipe, name):
 
 @pytest.mark.parametrize(
     ("strategy", "name", "value", "message"),
-    [
-        ("linked", "walk.nothing", 1, r"linked has no setting 'walk\.nothing'.*It has walk\.nearest, "),
-        ("linked", "walk", 1, "no setting"),
-        ("linked", "restart", 1, "no setting"),
-        ("linked", "walk.restart.x", 1, "no setting"),
-        ("linked", "walk.", 1, "no setting"),
-        ("linked", ".walk.restart", 1, "no setting"),
-        ("linked", "", 1, "no setting"),
-        ("linked", "walk.RESTART", 1, "no setting"),
-        ("linked", "walk.__class__", 1, "no setting"),
-        ("linked", "os.path.sep", 1, "no setting"),
-        ("linked", "recipe", "paper", "no setting"),
-        ("linked", "width", 3, "no setting"),
-        ("linked", "title_weight", 1.0, "no setting"),  # it went into graphs that are kept on disk
-        ("proprag", "weights", 1, "no setting"),
-        ("proprag", "neighbours", 5, "no setting"),  # and so did this
-        ("ricr", "walk.scan", 5, "no setting"),  # chains are walked from in memories that the client holds
-        ("fusion", "chains.walk.scan", 5, "no setting"),
-        ("auto", "walk.restart", 0.1, "auto has no setting.*sure"),
-        ("magic", "walk.restart", 0.1, "no strategy 'magic'.*auto, linked"),
-        ("linked", "walk.steps", 1.5, "cannot be 1.5.*a whole number"),
-        ("linked", "walk.steps", True, "cannot be True"),
-        ("linked", "walk.steps", "3", "cannot be '3'"),
-        ("linked", "walk.restart", "x", "cannot be 'x'.*a finite number"),
-        ("linked", "walk.restart", None, "cannot be None"),
-        ("linked", "walk.restart", float("nan"), "cannot be nan.*finite"),
-        ("linked", "walk.restart", float("inf"), "cannot be inf.*finite"),
-        ("linked", "walk.restart", -0.1, "cannot be -0.1.*at least 0"),
-        ("linked", "walk.steps", 0, "cannot be 0.*at least 1"),
-        ("fusion", "chains.walk.nearest", 0, "cannot be 0.*at least 1"),
-        ("fusion", "least", -0.5, "cannot be -0.5.*at least 0"),
-        ("ricr", "score", "product", "score cannot be 'product'.*panini_code, geometric"),
-        ("ricr", "score", 1, "cannot be 1.*a text"),
-        ("proprag", "recipe", "other", "no recipe 'other'.*default, paper"),
-        ("proprag", "recipe", 1, "cannot be 1"),
-        ("proprag", "width", 2.5, "cannot be 2.5"),
-        ("proprag", "width", 0, "cannot be 0.*at least 1"),
-        ("proprag", "coherence", -1.5, "cannot be -1.5.*at least -1"),
-        ("proprag", "weights.clique", -1.0, "cannot be -1.0.*at least 0"),
-    ],
+    cases(__file__, "settings_that_there_are_not"),
 )
 def test_settings_that_there_are_not(strategy, name, value, message):
     with pytest.raises(InputError, match=message):
         Variant(strategy, {name: value})
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_a_setting_is_finite(value):
+    with pytest.raises(InputError, match=f"cannot be {value}.*finite"):
+        Variant("linked", {"walk.restart": value})
 
 
 # Read from text

@@ -7,77 +7,17 @@ import re
 import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
+from samples import cases
 
 from gsw_graph.ask.answer.reader import ReaderReply, Stream, parse_reply
 
 
 @pytest.mark.parametrize(
-    ("reply", "said"),
-    [
-        ("Answer: Rome\nSources: 1, 3", ReaderReply("Rome", (1, 3))),
-        ("answer:Rome\n\nsource: 2\n", ReaderReply("Rome", (2,))),
-        ("**Answer:** **Rome**\n**Sources:** [1], [3]", ReaderReply("Rome", (1, 3))),
-        ("- Final answer: `Rome`\n- Sources: 1 and 3", ReaderReply("Rome", (1, 3))),
-        ("### Answer:\nRome\n### Sources:\n- 1\n- 3", ReaderReply("Rome", (1, 3))),
-        ("Answer：東京\nSources：2", ReaderReply("東京", (2,))),
-        ("Answer: Rome [1], the capital [2, 3]\nSources: 1", ReaderReply("Rome, the capital", (1, 2, 3))),
-        ("Rome", ReaderReply("Rome")),
-        ("\\boxed{Rome}", ReaderReply("Rome")),
-        ("Line 1 says so.\n$\\boxed{\\text{Rome}}$\nSources: 1", ReaderReply("Rome", (1,))),
-        ("Answer: \\boxed{Rome}\nSources: 1", ReaderReply("Rome", (1,))),
-        ("So it is <answer>Rome</answer>", ReaderReply("Rome")),
-        ("Antwort: Rom\nQuellen: 1, 3", ReaderReply("Rom", (1, 3))),
-        ("**Réponse :** Rome\n**Sources :** 1", ReaderReply("Rome", (1,))),
-        ("答案：罗马\n来源：2", ReaderReply("罗马", (2,))),
-        (
-            "<|channel|>analysis<|message|>Line 1.<|end|><|start|>assistant<|channel|>final<|message|>Answer: Rome\nSources: 1<|return|>",
-            ReaderReply("Rome", (1,)),
-        ),
-        ("analysisLine 1 says it.assistantfinalAnswer: Rome\nSources: 1", ReaderReply("Rome", (1,))),
-        ("Answer: the <think> tag\nSources: 1", ReaderReply("the <think> tag", (1,))),
-        ("Answer: the </think> tag\nSources: 1", ReaderReply("the </think> tag", (1,))),
-        ("Rome [2]", ReaderReply("Rome", (2,))),
-        ("Rome\nSources: 2", ReaderReply("Rome", (2,))),
-        ("Sources: 2\nAnswer: Rome", ReaderReply("Rome", (2,))),
-        ("Line 1 says so.\nAnswer: Rome\nSources: 1", ReaderReply("Rome", (1,))),
-        ("<think>Answer: Oslo\nSources: 9</think>\nAnswer: Rome\nSources: 1", ReaderReply("Rome", (1,))),
-        ("Answer: Oslo, or no\nSources: 9</think>Answer: Rome\nSources: 1", ReaderReply("Rome", (1,))),
-        ("<reasoning>Answer: Oslo</reasoning>Answer: Rome\nSources: 1", ReaderReply("Rome", (1,))),
-        ("Answer: Oslo</thought>Answer: Rome\nSources: 1", ReaderReply("Rome", (1,))),
-        ("Answer: Rome\nin Italy\nSources: 1\nSources: 2", ReaderReply("Rome in Italy", (1, 2))),
-        ("Answer: Rome\nSources: [2] Ana was born in 1999 with 3 sisters", ReaderReply("Rome", (2,))),
-        ("Answer: Rome\nSources: 2\nIn 1999 she left.", ReaderReply("Rome", (2,))),
-        ("Answer: Rome\nSources: none", ReaderReply("Rome")),
-        ("Answer: Rome\nSources: 123456789", ReaderReply("Rome")),
-        ("Answer: Rome\nNot in the evidence: when", ReaderReply("Rome")),
-        ("Not in the evidence: her birth", ReaderReply(None, missing="her birth")),
-        ("Not in the evidence: her birth\nAnswer: Rome\nSources: 1", ReaderReply(None, missing="her birth")),
-        ("**Not in the evidence:** her\nbirth", ReaderReply(None, missing="her birth")),
-        ("Answer: Not in the evidence: her birth\nSources: 1", ReaderReply(None, missing="her birth")),
-        ("Answer:\nNot in the evidence: her birth", ReaderReply(None, missing="her birth")),
-        ("Not in the evidence.", ReaderReply(None)),
-        ("Answer: unknown\nSources: 1", ReaderReply(None)),
-        ("Answer: N/A", ReaderReply(None)),
-        (
-            "Answer: Not mentioned in the evidence.",
-            ReaderReply(None, missing="Not mentioned in the evidence."),
-        ),
-        ("I don't know.", ReaderReply(None)),
-        (
-            "Answer: The evidence does not say who built it.",
-            ReaderReply(None, missing="The evidence does not say who built it."),
-        ),
-        (
-            "Answer: Unknown Pleasures\nSources: 1",
-            ReaderReply("Unknown Pleasures", (1,)),
-        ),  # names that begin like a refusal
-        ("Answer: Nothing Else Matters\nSources: 1", ReaderReply("Nothing Else Matters", (1,))),
-        ("Answer: no\nSources: 1", ReaderReply("no", (1,))),
-        ("Answer: none\nSources: 1", ReaderReply("none", (1,))),
-    ],
+    ("reply", "answer", "sources", "missing"),
+    cases(__file__, "what_a_reply_says"),
 )
-def test_what_a_reply_says(reply, said):
-    assert parse_reply(reply) == said
+def test_what_a_reply_says(reply, answer, sources, missing):
+    assert parse_reply(reply) == ReaderReply(answer, tuple(sources), missing=missing)
 
 
 # As they come

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from samples import cases
 
 from gsw_graph.ask.answer.evidence import Item
 from gsw_graph.ask.answer.reader import supported
@@ -35,27 +36,7 @@ def stands(answer, *named, question=ASKED, judged=False):
 
 @pytest.mark.parametrize(
     ("answer", "named", "lines"),
-    [
-        ("Port Ellery", (1, 2), [1, 2]),
-        ("Port Ellery", (2, 1, 2), [2, 1]),
-        ("Port Ellery", (), [2]),  # found by its words
-        ("PORT ELLÉRY.", (), [2]),
-        ("Port Ellery", (99, 0, -1), [2]),  # numbers that are no line
-        ("Port Ellery", (3,), [3, 2]),  # the line that holds it is cited in any case
-        ("Ana Ruiz", (), [1]),  # the first that holds it
-        ("March 20, 1951", (3,), [3]),
-        ("1951-03-20", (), [3]),  # two parts of three
-        ("Port Ellery and Oslo", (), [2]),  # from several lines
-        ("Oslo", (3,), [3, 4]),  # a line before the passage behind another
-        ("singer", (3,), [3]),  # the passage behind a line says it
-        ("America", (3,), [3]),
-        ("No Doubt", (1, 2), []),
-        ("Paris", (), []),
-        ("Paris", (1, 2), []),  # a number does not make it stand
-        ("Port Said", (2,), []),  # half a name is none
-        ("1952", (3,), []),
-        ("195", (3,), []),
-    ],
+    cases(__file__, "the_lines_an_answer_stands_on"),
 )
 def test_the_lines_an_answer_stands_on(answer, named, lines):
     assert stands(answer, *named) == lines

@@ -7,6 +7,7 @@ import re
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from samples import cases
 
 from gsw_graph.loaders.split import LEAST, MOST, SENTENCE_LIMIT, Block, paragraphs, split, words
 
@@ -102,16 +103,7 @@ def test_a_code_block_stays_whole_while_it_fits():
 
 @pytest.mark.parametrize(
     ("parts", "expected"),
-    [
-        ([(1, 110), (1, 110), (1, 110)], [[0], [1], [2]]),
-        ([(1, 110), (1, 30), (1, 110)], [[0, 1], [2]]),  # a short section is joined with what precedes it
-        ([(1, 30), (1, 110), (1, 110)], [[0, 1], [2]]),
-        (
-            [(2, 60), (3, 60), (2, 20), (3, 50), (3, 50)],
-            [[0, 1], [2, 3, 4]],
-        ),  # with its subsections it is long enough
-        ([(1, 50), (1, 50), (1, 50), (1, 50)], [[0, 1, 2, 3]]),
-    ],
+    cases(__file__, "a_cut_falls_before_a_heading_if_both_parts_are_long_enough"),
 )
 def test_a_cut_falls_before_a_heading_if_both_parts_are_long_enough(parts, expected):
     blocks = []
