@@ -125,6 +125,7 @@ def _marks(item: pytest.Item) -> Iterator[str]:
         yield "neo4j"
     elif item.path.stem in OWN_ENGINE or fixtures & {
         "engine_settings",
+        "asked_sample",
         "embedded_sample",
         "embedded_corpus",
         "sample_folder",
@@ -328,6 +329,14 @@ def sample(memory: Memory, tmp_path: Path) -> Memory:
 def embedded_sample(sample_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
     """An embedded memory of `samples`: what it holds and finds every engine must. Only to be read."""
     folder = tmp_path_factory.mktemp("embedded-sample") / "memory"
+    shutil.copytree(sample_folder, folder)
+    yield from _with_fake_embedder(folder)
+
+
+@pytest.fixture(scope="session")
+def asked_sample(sample_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
+    """Another one, for tests whose questions are kept. No test loads or forgets anything in it."""
+    folder = tmp_path_factory.mktemp("asked-sample") / "memory"
     shutil.copytree(sample_folder, folder)
     yield from _with_fake_embedder(folder)
 

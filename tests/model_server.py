@@ -219,7 +219,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True
             return
         status, headers, text = answer
-        data = text.encode()
+        data = text if isinstance(text, bytes) else text.encode()
         self.send_response(status)
         for name, value in {
             "Content-Type": "application/json",

@@ -6,16 +6,14 @@ import base64
 import json
 import threading
 import time
-from collections.abc import Callable
 from dataclasses import replace
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
 
 import engines
 import local_model
 import numpy as np
 import pytest
+from model_server import Listener
 
 from gsw_graph.config import Settings
 from gsw_graph.errors import ModelError, SchemaError
@@ -27,7 +25,6 @@ from gsw_graph.models.embed.embedder import Embedder
 from gsw_graph.models.embed.server import ServerBackend
 
 KEY = "sk-very-secret"
-Answer = Callable[[list[str]], "tuple[int, dict[str, str], bytes]"]
 
 
 def vector(text, dimension=256):
@@ -54,45 +51,25 @@ class Server:
     """Answers as it is told, and keeps the texts that it was asked for."""
 
     def __init__(self):
-        self.answer: Answer = good
-        self.check: Callable[[dict[str, Any]], tuple[int, dict[str, str], bytes] | None] = lambda _: None
-        self.asked: list[list[str]] = []
-        self.keys: list[str] = []
-        outer = self
+        self.answer = good
+        self.check = lambda _: None
+        self.asked = []
+        self.keys = []
+        self.http = Listener(self._serve)
+        self.url = self.http.url
 
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
-            def do_POST(self):
-                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-                outer.asked.append(body["input"])
-                outer.keys.append(self.headers["Authorization"])
-                status, headers, text = outer.check(body) or outer.answer(body["input"])
-                self.send_response(status)
-                for name, value in {
-                    "Content-Type": "application/json",
-                    "Content-Length": str(len(text)),
-                    **headers,
-                }.items():
-                    self.send_header(name, value)
-                self.end_headers()
-                self.wfile.write(text)
-                self.close_connection = "Content-Length" in headers
-
-            def log_message(self, *_):
-                pass
-
-        self.http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.http.server_port}/v1"
-        threading.Thread(target=self.http.serve_forever, daemon=True).start()
+    def _serve(self, _, __, ___, headers, content):
+        body = json.loads(content)
+        self.asked.append(body["input"])
+        self.keys.append(headers["Authorization"])
+        return self.check(body) or self.answer(body["input"])
 
 
 @pytest.fixture
 def server():
     made = Server()
     yield made
-    made.http.shutdown()
-    made.http.server_close()
+    made.http.close()
 
 
 @pytest.fixture

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import shutil
 import threading
 from collections.abc import Callable
 from typing import Any
 
 import engines
-import fakes
 import pytest
 import samples
 from model_server import ModelServer, stage_of
@@ -16,7 +14,6 @@ from model_server import ModelServer, stage_of
 from gsw_graph.ask.retrieve.strategies import STRATEGIES
 from gsw_graph.config import Settings
 from gsw_graph.memory import Memory
-from gsw_graph.models.embed.embedder import Embedder
 
 PLAN = "Plan: the builder, the town, the river.\n" + "\n".join(
     f"{n}. {step}" for n, step in enumerate(samples.PLAN, 1)
@@ -78,20 +75,10 @@ def server(model):
         yield running
 
 
-@pytest.fixture(scope="module")
-def opened(sample_folder, tmp_path_factory):
-    copy = tmp_path_factory.mktemp("opened") / "memory"
-    shutil.copytree(sample_folder, copy)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Embedder, "load", staticmethod(fakes.embedder))
-        with Memory.open(settings=Settings(memory=str(copy))) as memory:
-            yield memory
-
-
 @pytest.fixture
-def memory(opened, server, tmp_path, fake_embedder):
+def memory(embedded_sample, server, tmp_path, fake_embedder):
     settings = engines.own_replies(Settings(memory="", llm="m", llm_url=server.url), tmp_path / "cache")
-    made = Memory(opened._connection, settings)
+    made = Memory(embedded_sample._connection, settings)
     yield made
     made._close_chat()  # the connection goes on
 

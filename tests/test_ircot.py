@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-
 import engines
 import pytest
 from model_server import ModelServer, stage_of
@@ -31,16 +29,8 @@ class Script:
         return self.thoughts[min(len(self.shown), len(self.thoughts)) - 1]
 
 
-@pytest.fixture(scope="module")
-def opened(sample_folder, tmp_path_factory):
-    copy = tmp_path_factory.mktemp("opened") / "memory"
-    shutil.copytree(sample_folder, copy)
-    with Memory.open(settings=Settings(memory=str(copy))) as memory:
-        yield memory
-
-
 @pytest.fixture
-def ask(opened, tmp_path, fake_embedder):
+def ask(asked_sample, tmp_path, fake_embedder):
     """Asks with a script; gives the answer and the server."""
     running = []
 
@@ -52,7 +42,7 @@ def ask(opened, tmp_path, fake_embedder):
             Settings(memory=str(tmp_path / "memory"), llm="m", llm_url=server.url),
             tmp_path / f"cache{len(running)}",
         )
-        memory = Memory(opened._connection, settings)
+        memory = Memory(asked_sample._connection, settings)
         running.extend((memory._close_chat, lambda: server.__exit__(None, None, None)))
         return memory.ask(question, strategy=strategy, trace=True, **how), server
 

@@ -6,12 +6,10 @@ import json
 import logging
 import threading
 import time
-from collections.abc import Callable
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
 
 import numpy as np
 import pytest
+from model_server import Listener
 from waiting import until
 
 from gsw_graph.config import Settings
@@ -19,7 +17,6 @@ from gsw_graph.errors import ModelError
 from gsw_graph.models.rerank import HttpReranker, load
 
 KEY = "sk-very-secret"
-Answer = Callable[[dict[str, Any]], "tuple[int, dict[str, str], str]"]
 SCORES = {"good": 0.9, "fair": 0.5, "bad": 0.05, "best": 0.99}
 QUERIES = [("q1", "bad"), ("q2", "good"), ("q1", "good"), ("q1", "bad"), ("q2", "fair"), ("q1", "best")]
 WANTED = [0.05, 0.9, 0.9, 0.05, 0.5, 0.99]
@@ -33,44 +30,25 @@ class Endpoint:
     """A server that answers as it is told, and keeps what it was asked."""
 
     def __init__(self):
-        self.answer: Answer = cohere
-        self.asked: list[dict[str, Any]] = []
-        self.headers: list[dict[str, str]] = []
-        endpoint = self
+        self.answer = cohere
+        self.asked = []
+        self.headers = []
+        self.server = Listener(self._serve)
+        self.url = f"{self.server.url}/rerank"
 
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
-            def do_POST(self):
-                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-                endpoint.asked.append(body | {"path": self.path})
-                endpoint.headers.append({name.lower(): value for name, value in self.headers.items()})
-                status, headers, text = endpoint.answer(body)
-                self.send_response(status)
-                for name, value in {"Content-Length": str(len(text.encode())), **headers}.items():
-                    self.send_header(name, value)
-                self.end_headers()
-                self.wfile.write(text.encode())
-
-            def log_message(self, *_):
-                pass
-
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.server.daemon_threads = True
-        self.server.handle_error = lambda *_: None  # type: ignore[method-assign]  # clients that did not wait
-        self.url = f"http://127.0.0.1:{self.server.server_port}/v1/rerank"
+    def _serve(self, _, path, __, headers, content):
+        body = json.loads(content)
+        self.asked.append(body | {"path": path})
+        self.headers.append({name.lower(): value for name, value in headers.items()})
+        return self.answer(body)
 
 
 @pytest.fixture
 def endpoint(monkeypatch):
     monkeypatch.setattr("openai._base_client.INITIAL_RETRY_DELAY", 0.01)
     made = Endpoint()
-    thread = threading.Thread(target=made.server.serve_forever, args=(0.01,))
-    thread.start()
     yield made
-    made.server.shutdown()
-    made.server.server_close()
-    thread.join()
+    made.server.close()
 
 
 def ok(reply):

@@ -60,14 +60,6 @@ def server():
         yield running
 
 
-@pytest.fixture(scope="module")
-def opened(sample_folder, tmp_path_factory):
-    copy = tmp_path_factory.mktemp("opened") / "memory"
-    shutil.copytree(sample_folder, copy)
-    with Memory.open(settings=Settings(memory=str(copy))) as memory:
-        yield memory
-
-
 @pytest.fixture
 def settings(tmp_path, server, fake_embedder):
     """A model that was asked nothing yet."""
@@ -78,8 +70,8 @@ def settings(tmp_path, server, fake_embedder):
 
 
 @pytest.fixture
-def memory(opened, settings):
-    made = Memory(opened._connection, settings)
+def memory(asked_sample, settings):
+    made = Memory(asked_sample._connection, settings)
     yield made
     made._close_chat()  # the connection goes on
 
