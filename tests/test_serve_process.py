@@ -69,56 +69,26 @@ def test_the_command_line_goes_through_the_server(tmp_path, monkeypatch):
         token = json.loads(file.read_text(encoding="utf-8"))["token"]
         assert file.stat().st_mode & 0o777 == 0o600
 
-        def through(*args, code=0, stdin=None):
-            done = run("--memory", str(folder), *args, stdin=stdin)
+        def through(*args, code=0):
+            done = run("--memory", str(folder), *args)
             assert done.exit_code == code, (args, done.output)
             if "--json" in args:
                 return json.loads(done.stdout)
             return done.output
 
         assert through("load", "--json", CORPUS)["documents"]["new"] == 30
-        expected = {
-            "new": 1,
-            "unchanged": 30,
-            "replaced": 0,
-            "failed": 0,
-            "described": 0,
-        }
-        assert through("load", "--json", "note.md", CORPUS)["documents"] == expected
-        assert through("load", "--json", "-", stdin="A line from elsewhere.")["documents"]["new"] == 1
-        assert through("status", "--json")["nodes"]["Document"] == 32
-        asked = through("ask", "--json", "--trace", HARBOUR)
+        asked = through("ask", "--json", HARBOUR)
         assert len(asked["passages"]) == 5
-        assert "Port Aldous" in through("ask", HARBOUR, "--html", "way.html")
-        assert "cytoscape" in (tmp_path / "way.html").read_text(encoding="utf-8")
         assert through("history", "--json", asked["id"][:10])["question"] == HARBOUR
-        assert through("show", "--json", "note.md")["document"]["source"] == (tmp_path / "note.md").as_posix()
-        assert through("list", "--json", "note.md")["total"] == 1
-        assert through("cypher", "--json", "MATCH (d:Document) RETURN count(d) AS n")["rows"] == [{"n": 32}]
         assert "only reading is allowed" in through("cypher", "CREATE (n:X)", code=1)
-        assert through(
-            "cypher", "--json", "--write", "MATCH (q:Question) DETACH DELETE q RETURN count(*) AS n"
-        )["rows"] == [{"n": 2}]
-        assert "1 node and" in through(
-            "draw", "MATCH (d:Document {title: 'Quellam'}) RETURN d", "--html", "d.html"
-        )
-        turn = through("add", "--json", "--speaker", "Ana", "--session", "call", "The Quellam Lamp is dark.")[
-            "passage"
-        ]
-        assert "Ana" in through("show", turn)
-        assert through("forget", "--json", "note.md", "nosuch", code=4)["forgotten"] == [
-            (tmp_path / "note.md").as_posix()
-        ]
-        said = through("doctor", code=1)
-        assert server.url in said
-        assert "End the server" in said
-        assert "--llm does not go through a server" in through("ask", "--llm", "other", HARBOUR, code=1)
+        assert through("load", "--json", "note.md")["documents"]["new"] == 1
+        shown = through("show", "--json", "note.md")
+        assert shown["document"]["source"] == (tmp_path / "note.md").as_posix()
         server.end(signal.SIGKILL)
         assert file.exists(), "kill -9 leaves it behind"
         monkeypatch.setattr("gsw_graph.models.embed.embedder.Embedder.load", __import__("fakes").embedder)
-        assert through("status", "--json")["nodes"]["Document"] == 32, (
-            "nobody has the memory open: it is opened"
-        )
+        held = through("status", "--json")["nodes"]["Document"]
+        assert held == 31, "nobody has the memory open: it is opened"
         server = bench.Server(str(folder), command=COMMAND)
         assert server.end() == 0
         assert not file.exists()
