@@ -109,22 +109,6 @@ def test_a_strategy_that_does_not_answer_has_no_figures_of_answers(four):
     assert passages_only["em"] is passages_only["abstention"] is None
 
 
-def test_differences_are_of_the_second_and_paired(four):
-    (recall,) = [difference for difference in four.differences if difference["metric"] == "recall@2"]
-    assert recall["first"] == "ricr"
-    assert recall["second"] == "dense"
-    assert recall["n"] == 3
-    assert recall["mean"] == pytest.approx((0 - 1 + 0) / 3)
-    assert recall["above"] == 0
-    assert recall["below"] == 1
-    assert recall["equal"] == 2
-    names = ["linked", "dense", "ricr", "bm25", "auto"]
-    five = evaluate(FakeMemory(lambda question, strategy: [1, 3]), FOUR, names)
-    found = {(difference["first"], difference["second"]) for difference in five.differences}
-    expected = {("linked", name) for name in names[1:]}
-    assert found == expected
-
-
 def test_two_evaluations_compared(four):
     better = evaluate(
         FakeMemory(lambda question, strategy: [1, 2] if question == "a?" else [7], SAID), FOUR, ["ricr"], k=5

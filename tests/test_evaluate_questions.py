@@ -35,26 +35,8 @@ HOTPOT = {
     "supporting_facts": [["Ada", 0], ["Ada", 1], ["Bob", 0]],
     "context": [["Ada", ["Ada built.", " She rested."]], ["Moss", ["It is green."]], ["Bob", ["Bob built."]]],
 }
-TWO_WIKI = {
-    **HOTPOT,
-    "_id": "2w",
-    "type": "comparison",
-    "evidences": [["Ada", "trade", "builder"]],
-    "supporting_facts": [["Bob", 0], ["Nobody", 0]],
-}
-POPQA = {
-    "id": 4222,
-    "question": "What is Ada's occupation?",
-    "obj": "builder",
-    "possible_answers": '["builder", "mason"]',
-    "o_wiki_title": "Builder",
-    "o_aliases": '["constructor"]',
-    "s_pop": 12,
-    "paragraphs": [
-        {"title": "Ada", "text": "Ada is a builder.", "is_supporting": True},
-        {"title": "Moss", "text": "Green.", "is_supporting": False},
-    ],
-}
+
+
 NQ = {
     "question": "who built the marrow bridge",
     "reference": ["Ada", "Ada of Skarholm"],
@@ -63,14 +45,8 @@ NQ = {
         {"title": "Moss", "text": "Green.", "is_supporting": False},
     ],
 }
-LVEVAL = {
-    "input": "Who built it?",
-    "context": "### Passage 1\nlong",
-    "answers": ["Ada"],
-    "answer_keywords": "Ada",
-    "confusing_facts": ["Bob built it."],
-    "length": 5,
-}
+
+
 OWN = {
     "id": "o1",
     "question": "Who?",
@@ -92,49 +68,6 @@ EXAMPLE = {
 def one(value):
     (found,) = question_set([("here", value)]).questions
     return found
-
-
-@pytest.mark.parametrize(
-    ("value", "shape", "id", "answers", "gold", "hops"),
-    [
-        (
-            MUSIQUE,
-            "musique",
-            "2hop__1_2",
-            ["Skarholm", "Skarholm Town"],
-            [("Marrow Bridge", "Built by Ada."), ("Ada", "Born in Skarholm.")],
-            2,
-        ),
-        (HOTPOT, "hotpotqa", "5a7", ["yes"], [("Ada", "Ada built.  She rested."), ("Bob", "Bob built.")], 2),
-        (
-            TWO_WIKI,
-            "2wikimultihopqa",
-            "2w",
-            ["yes"],
-            [("Bob", "Bob built.")],
-            2,
-        ),  # a title that is not in the context is no gold, as in the reference, but a hop
-        (
-            POPQA,
-            "popqa",
-            "4222",
-            ["builder", "mason", "Builder", "constructor"],
-            [("Ada", "Ada is a builder.")],
-            1,
-        ),
-        (NQ, "nq", "1", ["Ada", "Ada of Skarholm"], [("Marrow Bridge", "Built by Ada.")], 1),
-        (LVEVAL, "lveval", "1", ["Ada"], [], None),
-    ],
-    ids=lambda value: value if isinstance(value, str) else "",
-)
-def test_published_shapes(value, shape, id, answers, gold, hops):
-    found = one(value)
-    assert found.shape == shape
-    assert found.id == id
-    assert list(found.answers) == answers
-    assert found.hops == hops
-    assert found.answerable is True
-    assert list(found.gold) == [Gold(title, text) for title, text in gold]
 
 
 def test_our_own_shape():

@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from gsw_graph.errors import InputError, StoppedError
-from gsw_graph.models.chat.cache import Cache, Entry, Ledger, total
+from gsw_graph.models.chat.cache import Cache, Entry, total
 from gsw_graph.models.chat.limits import Budget, dollars, price_of
 
 ONE = Entry(
@@ -28,34 +28,6 @@ def cache(tmp_path):
     cache = Cache(tmp_path / "llm.sqlite")
     yield cache
     cache.close()
-
-
-def test_sums_by_document_stage_and_model(cache):
-    ledger = Ledger(cache)
-    assert ledger.rows() == []
-    assert ledger.total() == Entry()
-    assert ledger.stored() == []
-    ledger.add(ONE)
-    ledger.add(ONE)
-    ledger.add(Entry("a.txt", "extract", "m", cached=1))
-    ledger.add(Entry("a.txt", "mend", "m", calls=1, failed=1, seconds=2, estimated=1))
-    ledger.add(Entry("b.txt", "extract", "m", calls=1, prompt_tokens=7))
-    extract = Entry("a.txt", "extract", "m", 2, 0, 1, 200, 100, 180, 0, 3.0, 0.5)
-    assert ledger.rows()[0] == extract
-    found = [(row.document, row.stage) for row in ledger.rows()]
-    expected = [
-        ("a.txt", "extract"),
-        ("a.txt", "mend"),
-        ("b.txt", "extract"),
-    ]
-    assert found == expected
-    assert ledger.total() == Entry("", "", "m", 4, 1, 1, 207, 100, 180, 1, 5.0, 0.5)
-    assert ledger.stored() == ledger.rows()
-    expected = [
-        Entry("", "extract", "m", 3, 0, 1, 207, 100, 180, 0, 3.0, 0.5),
-        Entry("", "mend", "m", 0, 1, 0, 0, 0, 0, 1, 2.0, None),
-    ]
-    assert ledger.stages() == expected
 
 
 def test_money_is_none_until_a_price_is_known():

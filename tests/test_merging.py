@@ -8,7 +8,6 @@ from gsw_graph.load.merging import (
     ConceptIndex,
     Name,
     Pair,
-    find_pairs,
     find_statements,
     group_pairs,
     same_letters,
@@ -26,12 +25,6 @@ def world(*passages):
         ]
         rows.append((f"d{number}", text, found))
     return ConceptIndex(rows)
-
-
-def merged(*passages):
-    index = world(*passages)
-    groups, _ = group_pairs(index, find_pairs(index))
-    return {canonical: set(aliases) for canonical, aliases in groups}
 
 
 @pytest.mark.parametrize(
@@ -73,25 +66,6 @@ def test_what_a_text_states(text, stated):
     names = [Name(normalise(name), name, False, ()) for name in ("Eva Lund", "Tilly Grau")]
     found = [(first, second) for first, second, _, _ in find_statements(text, names)]
     assert found == [("eva lund", "tilly grau")] if stated else []
-
-
-def test_two_titles_of_passages_are_two_things_until_somebody_says_otherwise():
-    index = world(("Stone Pier", "", {"Stone Pier": "film"}), ("Stone-Pier", "", {"Stone-Pier": "film"}))
-    groups, doubtful = group_pairs(index, find_pairs(index))
-    assert groups == []
-    assert [(pair.first, pair.second) for pair in doubtful] == [("stone pier", "stone-pier")]
-
-
-def test_an_abbreviation_is_that_of_one_name_only():
-    tide = ("a", "The World Tide Office (WTO) prints.", {"World Tide Office": "office", "WTO": ""})
-    trout = ("b", "The Western Trout Order (WTO) fishes.", {"Western Trout Order": "club", "WTO": ""})
-    assert merged(tide) == {"world tide office": {"wto"}}
-    assert merged(tide, trout) == {}
-    lost = ("c", "WTO fell.", {"WTO": ""})
-    assert merged(tide, lost) == {}, "of what kind the other is nobody knows"
-    club = ("c", "WTO fell.", {"WTO": "organisation"})
-    tide = ("a", "The World Tide Office (WTO) prints.", {"World Tide Office": "organisation", "WTO": ""})
-    assert merged(tide, club) == {"wto": {"world tide office"}}
 
 
 def test_what_only_a_chain_joins_stays_apart():

@@ -7,70 +7,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gsw_graph.ask.codebook import edges_of
 from gsw_graph.ask.retrieve.pruned import Codebook, QueryVectors, ScoredRun, fine_scores, select
 from gsw_graph.ask.retrieve.recipes import FineRecipe, PrunedRecipe
-from gsw_graph.store.codebook import Name, RunsAround, Statement, StoredConcept, StoredEdge
+from gsw_graph.store.codebook import RunsAround, StoredConcept, StoredEdge
 
-ANA = Name("Ana Ruiz", "ana ruiz")
-PIER = Name("Stone Pier", "stone pier")
-YEAR = Name("1902", "1902")
-CLUB = Name("Harbour Club", "harbour club")
-TEXT = "Ana Ruiz built the Stone Pier in 1902. The Harbour Club owns it.\nStone Pier"
 X = np.array([1, 0], np.float32)
 
 
-def pair(id_, relation, about, *answers):
-    return Statement(id_, "QAPair", "p", relation, X, about, answers)
-
-
-def said(statements):
-    return [
-        (e.subject, e.relation, e.object, tuple(s.id for s in e.statements))
-        for e in edges_of(TEXT, statements)
-    ]
-
-
 # Edges
-
-
-def test_edges_stand_in_the_order_of_the_text_whatever_the_order_of_statements():
-    made = [
-        pair("1", "owns", (CLUB,), PIER),
-        pair("2", "was built in", (PIER,), YEAR),
-        pair("3", "built", (PIER,), ANA),
-    ]
-    expected = [
-        ("ana ruiz", "built", "stone pier", ("3",)),
-        ("stone pier", "was built in", "1902", ("2",)),
-        ("stone pier", "owns", "harbour club", ("1",)),
-    ]
-    assert said(made) == said(made[::-1]) == expected
-
-
-def test_a_triple_is_an_edge_as_it_stands_and_a_text_is_one_of_its_first_two_names():
-    triple = Statement(
-        "1",
-        "Proposition",
-        "p",
-        "Owned  by",
-        X,
-        (replace(PIER, role="subject"), replace(CLUB, role="object")),
-        (),
-        "x",
-    )
-    text = Statement(
-        "2", "Proposition", "p", None, X, (YEAR, PIER, ANA), (), "Ana Ruiz built the Stone Pier in 1902."
-    )
-    far = replace(
-        text, id="3", text="Ana Ruiz, who had seen what the sea does to wood, built the Stone Pier."
-    )
-    found = said([triple, text, far, replace(text, id="4", about=(ANA,))])
-    expected = [
-        ("ana ruiz", "built", "stone pier", ("2",)),
-        ("stone pier", "owned by", "harbour club", ("1",)),
-    ]
-    assert found == expected
 
 
 # Segments

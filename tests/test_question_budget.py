@@ -10,7 +10,7 @@ import pytest
 from model_server import ModelServer
 
 from gsw_graph.config import Settings
-from gsw_graph.errors import BudgetError, InputError
+from gsw_graph.errors import BudgetError
 from gsw_graph.memory import Memory
 from gsw_graph.models.chat.chat import Chat, QuestionModel, Request
 from gsw_graph.models.chat.limits import QuestionBudget
@@ -93,16 +93,6 @@ def test_calls_at_the_same_time_stay_within_it(chat, server):
         assert sum(pool.map(ask, range(8))) == 3
     assert sum(one.spent().tokens.values()) == 300
     assert server.count() == 4
-
-
-def test_what_is_no_budget(server, tmp_path):
-    with Chat.open(settings(server, tmp_path)) as chat:
-        with pytest.raises(InputError, match="GSWGRAPH_LLM_PRICE"):
-            asks(chat, "0.05")
-        with pytest.raises(InputError, match="is no budget"):
-            asks(chat, "a little")
-        with pytest.raises(InputError, match="--no-llm"):
-            asks(chat, "0tok")
 
 
 @pytest.fixture

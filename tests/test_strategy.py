@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
 import sys
@@ -175,28 +174,6 @@ def shell(strategy, sample_folder, settings, monkeypatch):
     for name, value in given.items():
         monkeypatch.setenv(f"GSWGRAPH_{name}", value)
     return lambda *args: CliRunner().invoke(cli.main, ["--memory", settings.memory, *args])
-
-
-def test_it_is_asked_in_a_shell(shell):
-    found = shell("ask", ASKED, "--strategy", "second-look", "--trace", "--timings", "-k", "2")
-    assert found.exit_code == 0
-    assert found.stderr == ""
-    assert found.stdout.startswith(f"{SAID}  (from the model m)\n\n[1] ")
-    assert f"The second walk starts from: {FURTHER}" in found.stdout
-    assert "look " in found.stdout.split("Time: ")[1]
-    assert "; strategy second-look\nTokens: " in found.stdout
-    told = json.loads(shell("ask", ASKED, "--strategy", "second-look", "--trace", "--json").stdout)
-    assert told["strategy"] == "second-look"
-    assert told["answer"] == SAID
-    assert told["trace"]["bridges"] == [FURTHER]
-    assert len(told["kept"]) == 2
-    refused = shell("ask", ASKED, "--strategy", "second-look", "--no-llm")
-    assert refused.exit_code == 1
-    assert refused.stdout == ""
-    assert "Error: second-look needs a language model" in refused.stderr
-    assert re.search(
-        r"second-look +searches for what the language model must know first", shell("ask", "--help").stdout
-    )
 
 
 QUESTION = {

@@ -11,7 +11,7 @@ import pytest
 from scipy import sparse
 
 from gsw_graph.ask.retrieve.names.graph import CONTAINMENT_WEIGHT, build
-from gsw_graph.ask.retrieve.names.walk import Seeds, rank_passages, seed, strongest_paths, walk
+from gsw_graph.ask.retrieve.names.walk import Seeds, rank_passages, strongest_paths, walk
 from gsw_graph.ask.retrieve.recipes import WalkRecipe
 from gsw_graph.store.rows import TITLE_WEIGHT
 from gsw_graph.text.names import normalise
@@ -146,19 +146,3 @@ def test_the_weights_of_a_graph_by_hand():
 NAMES = [
     normalise(f"{a} {b}") for a in "Ana Bo Cy Dee".split() for b in "North South Hall Rock Pier".split()
 ] + ["ana", "rock", "pier"]
-
-
-def test_the_seeds_sum_to_one_and_favour_titles():
-    memory = build([("p0", ["ana", "bo"], [8.0, 1.0]), ("p1", ["cy"], [1.0])])
-    seeds = seed(memory, np.array([0, 1]), np.array([0.8, 0.4], np.float32), np.array([0, 1]), WalkRecipe())
-    assert seeds.weight.sum() == pytest.approx(1)
-    assert seeds.preference.tolist()[0] == 1
-    assert seeds.preference[1] == pytest.approx(math.exp(-3 * 0.4))
-    assert seeds.preference[2:].tolist() == [1, 1, 1]
-    names = seeds.weight[2:] / seeds.weight[2:].sum()
-    best = 1.0
-    second = math.exp(20 * (0.4 - 0.8))  # names of the best passages, all of frequency 1
-    of_passages = np.array([best, best, second]) / (2 * best + second)
-    np.testing.assert_allclose(names, (of_passages + 4 * np.array([0.75, 0.25, 0])) / 5, rtol=1e-4)
-    found = seeds.weight[:2].sum() / seeds.weight[2:].sum()
-    assert found == pytest.approx(0.2, rel=1e-4)
