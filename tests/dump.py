@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
 
 VOLATILE = {
     "Memory": {"created", "version", "vectors", "runs"},
     "Document": {"loaded_at", "meta_modified", "file"},
 }  # differ between any two loads
-
-Dump = dict[str, list[tuple[Any, ...]]]
 
 
 def dump(memory, *, vectors=True):

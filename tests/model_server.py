@@ -19,7 +19,7 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -61,8 +61,6 @@ _TAKEN = {
     "json": ("text", "json_object"),
     "plain": ("text",),
 }
-
-Raw = tuple[int, Mapping[str, str], str]  # status, headers and body of an answer
 
 
 @dataclass(slots=True)

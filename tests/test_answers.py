@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 
 import pytest
 from chain_fakes import Find, grown, plan, scored
@@ -43,9 +42,6 @@ def sure(monkeypatch):
 
     set_to(0.99)
     return set_to
-
-
-Sure = Callable[[float], None]
 
 
 def drafted(question, found, *, answer=True):
@@ -122,10 +118,6 @@ def test_a_last_step_that_is_lost_is_not_answered_by_another_sink(sure):
 
 
 # Without a plan
-
-
-def unplanned(question, answers):
-    return found(plan("first"), {"first": answers}, passage("a"), planned=False)
 
 
 # What is cited

@@ -9,8 +9,6 @@ import pytest
 from gsw_graph.loaders import read
 from gsw_graph.model.documents import Document, Skipped
 
-Turn = tuple[str, str, str]
-
 
 def load(path):
     items = list(read([str(path)]))

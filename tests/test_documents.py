@@ -18,7 +18,6 @@ if not os.environ.get("CI") and not all(map(find_spec, ("pypdfium2", "mammoth", 
     pytest.skip("needs the extra documents", allow_module_level=True)
 
 LAMP = "Ana Ruiz lit the lamp of the Old Light in 1863."
-PAGE = f"<!DOCTYPE html><html><head><title>Lights - Site</title></head><body><p>{LAMP}</p></body></html>"
 
 
 @pytest.fixture(autouse=True)

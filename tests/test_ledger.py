@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from gsw_graph.errors import InputError, StoppedError
-from gsw_graph.models.chat.cache import Cache, Entry, total
+from gsw_graph.models.chat.cache import Entry, total
 from gsw_graph.models.chat.limits import Budget, dollars, price_of
 
 ONE = Entry(
@@ -21,13 +21,6 @@ ONE = Entry(
     seconds=1.5,
     dollars=0.25,
 )
-
-
-@pytest.fixture
-def cache(tmp_path):
-    cache = Cache(tmp_path / "llm.sqlite")
-    yield cache
-    cache.close()
 
 
 def test_money_is_none_until_a_price_is_known():

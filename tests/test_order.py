@@ -11,12 +11,11 @@ from gsw_graph.ask.retrieve.names.walk import (
     WALK_FEATURES,
     WORD_FEATURES,
     QueryTerms,
-    bridge_entities,
     confidence,
     rerank,
     text_of,
 )
-from gsw_graph.ask.retrieve.recipes import BridgeRecipe, RerankRecipe
+from gsw_graph.ask.retrieve.recipes import RerankRecipe
 from gsw_graph.model.results import RankedPassage
 
 QUESTION = "Who leads the club that purchased the Stone Pier?"
@@ -42,11 +41,6 @@ def walked(*titles, scores=(0.4, 0.2, 0.1, 0.05)):
 
 def worded(passages, question=QUESTION):
     return QueryTerms(question, [f"{p.title}\n{p.text}" for p in passages])
-
-
-def led(*titles, question=QUESTION, **constants):
-    passages = walked(*titles)
-    return bridge_entities(NAMES, question, passages, replace(BridgeRecipe(), **constants))
 
 
 def test_the_words_of_a_question_weigh_by_how_rare_they_are():

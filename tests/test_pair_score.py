@@ -6,25 +6,19 @@ import math
 
 import numpy as np
 import pytest
-from chain_fakes import pair
 
 from gsw_graph.ask.retrieve.pair_score import (
     FEATURES,
     concrete,
-    features,
     scores,
 )
 from gsw_graph.ask.retrieve.recipes import Fit
-from gsw_graph.store.facts import HopResult
 
 
 def rows(*vectors):
     return np.array(vectors, np.float32)
 
 
-HOP = HopResult(
-    [], rows((1, 0), (0.6, 0.8), (0, 1)), rows((0, 1), (1, 0), (0.8, 0.6)), rows((0.6, 0.8), (0, 1), (1, 0))
-)
 QUESTION, ORIGINAL, RELATION = rows((1, 0), (0, 1), (0.6, 0.8))
 
 
@@ -50,11 +44,6 @@ def test_answers_are_put_into_the_question(question, answers, text):
 
 
 # Features
-
-
-def one(asked, *answers, **more):
-    row = features(asked, [pair("a", *answers, **more)], HOP, QUESTION, ORIGINAL, RELATION)[0, 4:7].tolist()  # type: ignore[arg-type]
-    return pytest.approx(row, abs=1e-6)  # type: ignore[return-value]
 
 
 # Scores

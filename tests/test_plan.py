@@ -16,7 +16,6 @@ BRIDGE = [
     {"id": 2, "question": "Where was #1 born?"},
 ]
 PARSED = Plan((SubQuestion(1, "Who designed the Lumen Bridge?"), SubQuestion(2, "Where was #1 born?")))
-DIAMOND = ["Who wrote Salt Road?", "Where was #1 born?", "Where did #1 die?", "How far is #2 from #3?"]
 
 
 def ids(steps):

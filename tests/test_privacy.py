@@ -10,12 +10,11 @@ import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
-from pathlib import Path
 
 import engines
 import pytest
 
-ROOT = Path(__file__).parents[1]
+
 STRACE = shutil.which("strace")
 CALLS = "connect,sendto,sendmsg,sendmmsg"
 LOOPBACK = re.compile(r'inet_addr\("127\.|inet_pton\(AF_INET6, "(::1|::ffff:127\.[\d.]+)"')

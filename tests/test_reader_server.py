@@ -15,12 +15,8 @@ from gsw_graph.models.chat.chat import Chat
 EVIDENCE = gather(
     "", Retrieved([RankedPassage("p", "Ana Ruiz", "Ana Ruiz was born in Port Ellery.", "ana.md", "d", 1.0)])
 )
-PLAN = {
-    "plan": [
-        {"id": 1, "question": "Who built it?", "retrieve": True},
-        {"id": 2, "question": "Where was #1 born?", "retrieve": True},
-    ]
-}
+
+
 ASKED = "Where was the builder born?"
 
 

@@ -6,7 +6,7 @@ import json
 import re
 import shutil
 import socket
-from dataclasses import asdict, fields, is_dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import engines
@@ -122,9 +122,6 @@ def test_a_name_that_there_is_not_is_answered_by_those_there_are():
                 prepared("Who?", AskOptions(strategy=one.name, plan=["Who?"]))
 
 
-COMPARED = "Was the Stone Pier built before Ana Ruiz?"
-
-
 def asked(memory, strategy, question=samples.QUESTION, llm=False):
     """A question asked by a strategy in every way: with a plan and without."""
     for plan in [None, samples.PLAN] if strategy.follows_plan else [None]:
@@ -183,38 +180,6 @@ def test_scores_are_fitted_anew_to_the_models_of_a_memory(sample, tmp_path):
 
 
 # What becomes of constants
-
-
-def recorded(recipe, seen, path=""):
-    """The same recipe, which notes in `seen` what of it is read, of records within it too; to be compared or kept by is no reading."""
-    values = {field.name: getattr(recipe, field.name) for field in fields(recipe)}
-    values = {
-        name: recorded(value, seen, f"{path}{name}.") if is_dataclass(value) else value
-        for name, value in values.items()
-    }
-
-    def read(self, name):
-        if name not in values:
-            return object.__getattribute__(self, name)
-        seen.add(path + name)
-        return values[name]
-
-    noting = {
-        "__slots__": (),
-        "__getattribute__": read,
-        "__eq__": lambda self, other: self is other,
-        "__hash__": lambda self: hash(recipe),
-    }
-    return object.__new__(type(type(recipe).__name__, (type(recipe),), noting))
-
-
-class First:
-    """A reranker for which all pairs are the same, and far from an answer."""
-
-    name = "first"
-
-    def score(self, pairs):
-        return np.full(len(pairs), 0.01, np.float32)
 
 
 class Titled:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -11,11 +10,8 @@ from types import ModuleType
 
 import engines
 import pytest
-import samples
-from click.testing import CliRunner
 from model_server import Fault, ModelServer
 
-from gsw_graph import cli
 from gsw_graph.ask.retrieve.strategies import STRATEGIES, strategies
 from gsw_graph.config import Settings
 from gsw_graph.errors import InputError
@@ -155,33 +151,6 @@ def test_who_waits_is_told_each_stage_and_what_comes_after_a_failed_call(memory,
     assert note is not None
     assert note.endswith("; try 2 follows")
     assert "500" in note
-
-
-@pytest.fixture
-def shell(strategy, sample_folder, settings, monkeypatch):
-    """Runs a verb on a memory, as a process does that finds the table as it is now."""
-    shutil.copytree(sample_folder, settings.memory)
-    for verb in ("ask", "eval"):
-        __import__(f"gsw_graph.cli.{verb}")
-        monkeypatch.setattr(cli, verb, getattr(cli, verb))
-        monkeypatch.delitem(sys.modules, f"gsw_graph.cli.{verb}")
-    given = {
-        "LLM": "m",
-        "LLM_URL": str(settings.llm_url),
-        "LLM_PRICE": "1,1",
-        "CACHE": str(settings.cache_dir),
-    }
-    for name, value in given.items():
-        monkeypatch.setenv(f"GSWGRAPH_{name}", value)
-    return lambda *args: CliRunner().invoke(cli.main, ["--memory", settings.memory, *args])
-
-
-QUESTION = {
-    "id": "a",
-    "question": ASKED,
-    "answers": [SAID],
-    "passages": [{"title": record["title"], "text": record["text"]} for record in samples.RECORDS[1:2]],
-}
 
 
 # In Python

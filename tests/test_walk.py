@@ -11,15 +11,8 @@ import pytest
 from scipy import sparse
 
 from gsw_graph.ask.retrieve.names.graph import CONTAINMENT_WEIGHT, build
-from gsw_graph.ask.retrieve.names.walk import Seeds, rank_passages, strongest_paths, walk
-from gsw_graph.ask.retrieve.recipes import WalkRecipe
+from gsw_graph.ask.retrieve.names.walk import Seeds, strongest_paths, walk
 from gsw_graph.store.rows import TITLE_WEIGHT
-from gsw_graph.text.names import normalise
-
-
-def walked(memory, question, near, k, *, trace=False, **constants):
-    """The best passages by a recipe with these constants."""
-    return rank_passages(memory, [(question, near)], k, WalkRecipe(**constants), trace=trace)
 
 
 def random_graph(rng, nodes, density=0.3):
@@ -141,8 +134,3 @@ def test_the_weights_of_a_graph_by_hand():
     np.testing.assert_array_equal(graph.edges.toarray(), graph.edges.toarray().T)
     assert graph.passages_of(graph.name_numbers["ana"]).tolist() == [0, 3]
     assert [graph.names[n] for n in graph.names_of(1)] == ["england", "bank"]
-
-
-NAMES = [
-    normalise(f"{a} {b}") for a in "Ana Bo Cy Dee".split() for b in "North South Hall Rock Pier".split()
-] + ["ana", "rock", "pier"]

@@ -75,11 +75,6 @@ def jsonl(*records):
     return "".join(json.dumps(record) + "\n" for record in records)
 
 
-def pairs(workspace):
-    assert isinstance(workspace, Workspace), workspace
-    return [(pair.question, pair.answers) for phrase in workspace.verb_phrases for pair in phrase.pairs]
-
-
 def names(workspace):
     return [entity.name for entity in workspace.entities]
 
