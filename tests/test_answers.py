@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 import pytest
 from chain_fakes import Find, grown, plan, scored
 

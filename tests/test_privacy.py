@@ -14,7 +14,6 @@ from dataclasses import dataclass
 import engines
 import pytest
 
-
 STRACE = shutil.which("strace")
 CALLS = "connect,sendto,sendmsg,sendmmsg"
 LOOPBACK = re.compile(r'inet_addr\("127\.|inet_pton\(AF_INET6, "(::1|::ffff:127\.[\d.]+)"')
