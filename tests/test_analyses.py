@@ -7,6 +7,7 @@ import json
 import cli_runner
 import pytest
 from cli_runner import last_call, run
+from samples import cases
 
 from gsw_graph.errors import InputError
 from gsw_graph.explore.analyses import analyses, bind, parse
@@ -93,15 +94,7 @@ def test_an_analysis_is_run_by_its_name(fake):
 
 @pytest.mark.parametrize(
     ("args", "code", "said"),
-    [
-        (["timlne"], 1, "no analysis is called 'timlne'. Near it: timeline"),
-        (["timeline", "sinc=1"], 1, "timeline has no parameter 'sinc'"),
-        (["timeline", "since"], 2, "'since' is not NAME=VALUE"),
-        (["timeline", "since=1", "since=2"], 2, "given twice"),
-        (["timeline", "--write"], 2, "An analysis only reads"),
-        (["RETURN 1", "a=1"], 2, "KEY=VALUE are for analyses"),
-        (["--list", "timeline"], 2, "--list stands alone"),
-    ],
+    cases(__file__, "what_cannot_be_run_is_told_before_an_engine_starts"),
 )
 def test_what_cannot_be_run_is_told_before_an_engine_starts(fake, args, code, said):
     result = run("cypher", *args)

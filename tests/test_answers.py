@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from chain_fakes import Find, grown, plan, scored
+from samples import cases
 
 from gsw_graph.ask.answer import chains as module
 from gsw_graph.ask.answer.chains import from_chains, shown
@@ -148,28 +149,7 @@ def test_only_passages_that_were_fetched_are_cited(sure):
 
 @pytest.mark.parametrize(
     ("text", "question", "answer", "sentence"),
-    [
-        (
-            "Bo was born in Oslo. Ana was born in Rome. Ana died in Rome.",
-            "Where was Ana born?",
-            "Rome",
-            "Ana was born in Rome.",
-        ),
-        (
-            "Where was Ana born? Nobody asked. It was ROME.",
-            "Where was Ana born?",
-            "Rome",
-            "It was ROME.",
-        ),  # the answer counts more than words
-        ("Ana sang. Bo and Cy danced.", "Who danced?", "Bo, Cy", "Bo and Cy danced."),  # no sentence holds it
-        ("Dr. Ruiz met Mr. Lind. He left.", "Whom did Ruiz meet?", "Lind", "Dr. Ruiz met Mr. Lind."),
-        ("Ana ran. Ana ran.\nBo ran.", "Who ran?", "Bo", "Bo ran."),
-        ("One. Two.", "x", "y", "One."),  # the first of equals
-        ("no end", "x", "y", "no end"),
-        ("", "x", "y", ""),
-        (" \n", "x", "y", " \n"),
-        ("He paid (x+)* [a-z]. Then he left.", "What?", "(x+)* [a-z]", "He paid (x+)* [a-z]."),
-    ],
+    cases(__file__, "a_quote_is_the_sentence_a_pair_was_taken_from"),
 )
 def test_a_quote_is_the_sentence_a_pair_was_taken_from(text, question, answer, sentence):
     assert quote(text, question, answer) == sentence

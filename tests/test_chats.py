@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from samples import cases
 
 from gsw_graph.loaders import read
 from gsw_graph.model.documents import Document, Skipped
@@ -39,27 +40,7 @@ SECOND = ("Bo Lind", "2024-03-06T08:05", "No:\nIda did.")
 
 @pytest.mark.parametrize(
     "heads",
-    [
-        ("\u200e[05.03.24, 17:46:10] ", "[06.03.24, 08:05:10] "),
-        ("[05/03/2024, 5:46:10\u202fPM] ", "[06/03/2024, 8:05:10\u202fAM] "),
-        ("3/5/24, 5:46\u202fPM - ", "3/6/24, 8:05\u202fAM - "),
-        ("05/03/2024, 5:46 pm - ", "06/03/2024, 8:05 am - "),
-        ("05/03/24, 17:46 - ", "06/03/24, 08:05 - "),
-        ("05/03/2024 17:46 - ", "06/03/2024 08:05 - "),
-        ("5/3/2024, 5:46 p. m. - ", "6/3/2024, 8:05 a. m. - "),
-        ("5/3/24 17:46 - ", "6/3/24 8:05 - "),
-        ("5.3.2024 klo 17.46 - ", "6.3.2024 klo 8.05 - "),
-        ("5. 3. 2024 17:46 - ", "6. 3. 2024 8:05 - "),
-        ("05-03-2024 17:46 - ", "06-03-2024 08:05 - "),
-        ("2024-03-05, 17:46 - ", "2024-03-06, 08:05 - "),
-        ("2024-03-05 17:46 - ", "2024-03-06 08:05 - "),
-        ("24/3/5 17:46 - ", "24/3/6 08:05 - "),
-        ("[2024/3/5 下午5:46:10] ", "[2024/3/6 上午8:05:10] "),
-        ("2024. 3. 5. 오후 5:46, ", "2024. 3. 6. 오전 8:05, "),
-        ("[05.03.24 um 17:46:10] ", "[06.03.24 um 08:05:10] "),
-        ("5/3/24, 5:46 μ.μ. - ", "6/3/24, 8:05 π.μ. - "),
-        ("\u200f٥/٣/٢٠٢٤، ٥:٤٦ م - ", "\u200f٦/٣/٢٠٢٤، ٨:٠٥ ص - "),
-    ],
+    cases(__file__, "case_38_whatsapp_in_the_languages_of_phones", tuples=True),
 )
 def test_case_38_whatsapp_in_the_languages_of_phones(tmp_path, heads):
     first, second = heads
@@ -264,21 +245,7 @@ TEAMS = [
 
 @pytest.mark.parametrize(
     ("value", "title"),
-    [
-        ({"name": "Mill", "type": "group", "id": 7, "messages": TELEGRAM}, "Mill"),
-        (
-            {
-                "about": "x",
-                "chats": {
-                    "about": "y",
-                    "list": [{"name": "Mill", "type": "group", "id": 7, "messages": TELEGRAM}],
-                },
-            },
-            "Mill",
-        ),
-        ({"guild": {"name": "Town"}, "channel": {"name": "mill"}, "messages": DISCORD}, "mill"),
-        ({"messages": TEAMS}, "a"),
-    ],
+    cases(__file__, "case_39_messages_of_other_programs"),
 )
 def test_case_39_messages_of_other_programs(tmp_path, value, title):
     (document,), left_out = load(written(tmp_path / "a.json", value))

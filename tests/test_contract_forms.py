@@ -9,6 +9,7 @@ import fakes
 import pytest
 from contract import records, sources
 from model_server import ModelServer
+from samples import cases
 
 from gsw_graph.ask.answer.counting import asks_for_all
 from gsw_graph.memory import Memory
@@ -144,22 +145,7 @@ def test_case_45_a_model_is_not_shown_all_and_the_answer_says_so(ferries, counte
 
 @pytest.mark.parametrize(
     ("question", "wants"),
-    [
-        ("How many luggers were built?", True),
-        ("In 1911, how many people lived there?", True),
-        ("List the works of Ana Ruiz", True),
-        ("Name all bridges", True),
-        ("Which are all the boats?", True),
-        ("What are all the boats?", True),
-        ("Wie viele Boote gab es?", True),
-        ("Combien de bateaux ?", True),
-        ("¿Cuántos barcos hay?", True),
-        ("Who listed the boats?", False),
-        ("Who counted the votes?", False),
-        ("What is the name of all this?", False),
-        ("Where is the list?", False),
-        ("Number of boats", True),
-    ],
+    cases(__file__, "case_45_which_questions_ask_for_all"),
 )
 def test_case_45_which_questions_ask_for_all(question, wants):
     assert asks_for_all(question) is wants

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import fakes
 import pytest
 import samples
+from samples import cases
 
 from gsw_graph.ask.options import AskOptions, parse_condition
 from gsw_graph.errors import InputError
@@ -123,17 +122,7 @@ def test_metadata_and_days_are_conditions(both):
 
 @pytest.mark.parametrize(
     ("scope", "reason"),
-    [
-        (
-            {"inside": "nothing"},
-            f"no source is, or is under, nothing, session:nothing, {Path.cwd().as_posix()}/nothing",
-        ),
-        ({"since": "1902", "where": "autor = Grau"}, "none is about 1902 or a later day"),
-        ({"until": "1900"}, "none is about 1900 or an earlier day"),
-        ({"since": "1901-04", "until": "1901-02"}, "none is about a day from 1901-04 until 1901-02"),
-        ({"where": ("year = 1901", "autor = Grau")}, "none fits autor = Grau"),
-        ({"where": ("year = 1901", "year != 1901")}, "each condition fits some, and none fits all"),
-    ],
+    cases(__file__, "an_empty_scope_names_the_condition_that_no_document_fits", tuples=True),
 )
 def test_an_empty_scope_names_the_condition_that_no_document_fits(both, scope, reason):
     memory = both[0]

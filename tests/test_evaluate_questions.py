@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from samples import cases
 
 from gsw_graph.errors import InputError
 from gsw_graph.evaluate.data import Gold, question_set, read_questions
@@ -89,13 +90,7 @@ def test_our_own_shape():
 
 @pytest.mark.parametrize(
     ("changes", "answerable"),
-    [
-        ({"answerable": False}, False),
-        ({"answer": "No Answer", "answer_aliases": [], "answerable": None}, False),
-        ({"answer": "N/A", "answer_aliases": ["no answer"], "answerable": None}, False),
-        ({"answer": "N/A", "answer_aliases": ["Ada"], "answerable": None}, True),
-        ({"answer": "no answer", "answerable": True}, True),
-    ],
+    cases(__file__, "what_the_corpus_does_not_answer"),
 )
 def test_what_the_corpus_does_not_answer(changes, answerable):
     found = one({**MUSIQUE, **changes})
@@ -163,17 +158,7 @@ def test_files_that_cannot_be_read(tmp_path):
 
 @pytest.mark.parametrize(
     "changes",
-    [
-        {"answer": {"a": 1}},
-        {"answerable": "yes"},
-        {"paragraphs": {"title": "T"}},
-        {"paragraphs": ["T"]},
-        {"paragraphs": [{"title": "T"}]},
-        {"supporting_facts": [["Ada", 0]], "context": [["Ada", "no list"]]},
-        {"supporting_facts": [["Ada", 0]], "context": [7]},
-        {"sources": [1]},
-        {"answer": None, "possible_answers": "[broken"},
-    ],
+    cases(__file__, "a_record_with_a_wrong_type_is_left_out_and_the_rest_is_read"),
 )
 def test_a_record_with_a_wrong_type_is_left_out_and_the_rest_is_read(changes):
     found = question_set([("bad", {**MUSIQUE, **changes}), ("good", HOTPOT)])

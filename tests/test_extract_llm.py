@@ -6,6 +6,7 @@ import json
 import re
 
 import pytest
+from samples import cases
 from scripted_chat import ScriptedChat
 
 from gsw_graph.errors import ReplyError
@@ -221,20 +222,7 @@ def test_the_shape_of_panini_is_understood():
 
 @pytest.mark.parametrize(
     ("reply", "said"),
-    [
-        ([], "the reply is not an object but a list"),
-        ({}, "the reply has none of `entities`"),
-        ({"entities": {}}, "`entities` is not a list but an object"),
-        ({"entities": ["Ana"]}, "`entities[0]` is not an object but a string"),
-        ({"entities": [{"roles": []}]}, "`entities[0].name` is missing"),
-        ({"entities": [{"name": True}]}, "`entities[0].name` is not a string but true or false"),
-        (
-            {"verb_phrases": [{"phrase": "x", "questions": [{"answers": []}]}]},
-            "`verb_phrases[0].questions[0].question` is missing",
-        ),
-        ({"propositions": ["x" * (LONGEST + 1)]}, f"`propositions[0]` has more than {LONGEST} characters"),
-        ({"propositions": ["x"] * (MOST + 1)}, f"`propositions` has more than {MOST} items"),
-    ],
+    cases(__file__, "what_is_wrong_with_a_reply_is_said_with_its_path"),
 )
 def test_what_is_wrong_with_a_reply_is_said_with_its_path(reply, said):
     with pytest.raises(ValueError, match=re.escape(said)):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from samples import cases
 
 from gsw_graph.load.merging import (
     ConceptIndex,
@@ -29,21 +30,7 @@ def world(*passages):
 
 @pytest.mark.parametrize(
     ("one", "other", "same"),
-    [
-        ("J. R. R. Halloran", "JRR Halloran", True),
-        ("Kim Il-sung", "Kim Il Sung", True),
-        ("St. Louis, Missouri", "Saint Louis, Missouri", True),
-        ("Second Tide War", "2nd Tide War", True),
-        ("Harbour Theatre", "Harbor Theater", True),
-        ("Tide & Chain", "Tide and Chain", True),
-        ("Ålesund Søndre", "Alesund Sondre", True),
-        ("F-16 Falcon", "F16 Falcon", True),
-        ("A.C.E.", "Ace", False),  # initials are no word
-        ("the letter S", "letters", False),
-        ("Li Na", "Lina", False),
-        ("Centre", "Center", False),
-        ("10-11", "1011", False),
-    ],
+    cases(__file__, "names_with_the_same_letters"),
 )
 def test_names_with_the_same_letters(one, other, same):
     assert same_letters(normalise(one), normalise(other), (one, other)) is same

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from samples import cases
 
 from gsw_graph.ask.conflicts import find_conflicts, weighed
 from gsw_graph.ask.plan import parse
@@ -30,25 +31,7 @@ A, B, C, D, E = (passage(name) for name in "ABCDE")
 
 @pytest.mark.parametrize(
     ("question", "sides"),
-    [
-        ("Who is older, Ann Bell or Joe Reed?", ("Ann Bell", "Joe Reed")),
-        ("Who is older Ann Bell or Joe Reed?", ("Ann Bell", "Joe Reed")),
-        ("Was Ann Bell or Joe Reed born first?", ("Ann Bell", "Joe Reed")),
-        ("Which film came out first, Salt, Sand or Stone?", ("Salt", "Sand", "Stone")),
-        ("Between Ann Bell and Joe Reed, who lived longer?", ("Ann Bell", "Joe Reed")),
-        ("Are Ann Bell and Joe Reed from the same country?", ("Ann Bell", "Joe Reed")),
-        ("Were both Ann Bell and Joe Reed born in Norley?", ("Ann Bell", "Joe Reed")),
-        ("Are Salt and Pepper and Stoneware both films?", ("Salt and Pepper", "Stoneware")),
-        ("Does Ann Bell have the same nationality as Joe Reed?", ("Ann Bell", "Joe Reed")),
-        (
-            "Did the builder of Norley Pier die before the mayor of Sand?",
-            ("the builder of Norley Pier", "the mayor of Sand"),
-        ),
-        (
-            "Was the Norley Pier finished earlier than the Sand Bridge?",
-            ("the Norley Pier", "the Sand Bridge"),
-        ),
-    ],
+    cases(__file__, "sides_of_a_comparison", tuples=True),
 )
 def test_sides_of_a_comparison(question, sides):
     found = sides_of(question)

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from samples import cases
 
 from gsw_graph.ask.retrieve.pruned import Codebook, QueryVectors, ScoredRun, fine_scores, select
 from gsw_graph.ask.retrieve.recipes import FineRecipe, PrunedRecipe
@@ -37,14 +38,7 @@ NOTHING = FineRecipe(top_weight=0, cover_weight=0, pair_weight=0, match_weight=0
 
 @pytest.mark.parametrize(
     ("term", "expected"),
-    [
-        ("top_weight", (0.9 + 0.7 + 0.6) / 3 / 3),  # the three largest, attention 1/3
-        ("cover_weight", 2 / 3),  # the third line of the question has 0.44 at the most
-        # sigmoid((s - 0.55) / 0.1) of the twelve: .9707 .1824 .0110 .6225, .3775 .8176 .0006 .0759, .0293 .2497 .0041 .0015
-        ("pair_weight", np.log1p(3.3428 / np.sqrt(12))),
-        ("match_weight", (0.9 + 0.7) / np.sqrt(2)),  # lines 1 and 2; the third finds none above 0.5
-        ("gate_weight", 0.6 / (1 + np.exp(-(0.6 - 0.55) / 0.15)) / 2),  # four lines
-    ],
+    cases(__file__, "the_terms_of_the_fine_score_computed_by_hand"),
 )
 def test_the_terms_of_the_fine_score_computed_by_hand(term, expected):
     assert fine_score(S, 0.6, replace(NOTHING, **{term: 1.0})) == pytest.approx(expected, abs=1e-4)
