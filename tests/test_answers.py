@@ -153,3 +153,15 @@ def test_only_passages_that_were_fetched_are_cited(sure):
 )
 def test_a_quote_is_the_sentence_a_pair_was_taken_from(text, question, answer, sentence):
     assert quote(text, question, answer) == sentence
+
+
+def test_parallel_sequences_are_as_sure_as_the_least_sure_of_them():
+    """Only the last one counted."""
+    sides = plan("first", "alone", compare="Is #1 before #2?")
+
+    def confidence(first, alone):
+        table = {"first": [scored("a", first, "Ana")] if first else [], "alone": [scored("b", alone, "Bo")]}
+        return drafted("q", found(sides, table)).confidence or 0.0
+
+    assert confidence(0.2, 0.9) == confidence(0.9, 0.2) == confidence(0.2, 0.2) < confidence(0.9, 0.9)
+    assert confidence(0, 0.9) == 0.0, "half of a comparison says nothing"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from model_server import RawServer, error
+from model_server import RawServer, error, ok
 
 from gsw_graph.errors import ReplyError
 from gsw_graph.models.chat import chat as chat_calls
@@ -122,3 +122,19 @@ def test_a_cut_reply_and_a_refusal(tmp_path):
         for said in ("cut off", "refused: I can't"):
             with pytest.raises(ReplyError, match=said):
                 chat.ask(TOLD, words, on_text=lambda _: None)
+
+
+def test_half_a_surrogate_pair_is_no_text(tmp_path):
+    """As servers write them who cut a reply between bytes: joined where the other half comes, else replaced, so that the reply can be kept."""
+    pieces = []
+    answers = [stream("A \ud83d", "\ude00 b\ud83d", "c \ud83d"), ok("A\ud83d"), ok("x", refusal="No\ud83d")]
+    with RawServer(lambda call, _: answers[call - 1]) as server, Chat.open(server.settings(tmp_path)) as chat:
+        first = chat.ask(TOLD, str, on_text=pieces.append)
+        assert first.value == "".join(pieces).strip() == "A \U0001f600 b\ufffdc"
+        assert pieces == ["A ", "\U0001f600 b", "\ufffdc "]
+        assert chat.ask(TOLD, str).cached
+        others = [Request("answer", ({"role": "user", "content": str(number)},)) for number in range(2)]
+        assert chat.ask(others[0], str).value == "A\ufffd"
+        assert chat.ask(others[0], str).cached
+        with pytest.raises(ReplyError, match="refused: No\ufffd"):
+            chat.ask(others[1], str)

@@ -100,3 +100,23 @@ def test_a_plan_for_another_question_is_refused(other):
     with pytest.raises(ReplyError):
         decompose("In which town was the master of the bridge's builder born?", chat)
     assert chat.told[0].startswith(("the plan ('Who wrote Glass", "the steps of the plan say nothing"))
+
+
+def test_a_whole_answer_as_json_is_read_as_its_plan():
+    """So that the plan in it can be edited and given back."""
+    plan = read_plan(TWO)
+    assert (
+        parse(
+            json.dumps(
+                {
+                    "question": "q",
+                    "answer": "Rome",
+                    "plan": plan.to_list(),
+                    "plan_source": "llm",
+                    "chains": [],
+                    "trace": None,
+                }
+            )
+        )
+        == plan
+    )

@@ -346,3 +346,30 @@ def test_a_budget_that_is_used_up_leaves_what_was_found(memory, model, monkeypat
         assert (answer.answer is None) == answer.abstained
         assert answer.passages, "what was found stands"
     assert said == [None, None, None, None, "ombre", "the ombre"]
+
+
+@pytest.mark.parametrize("name", ["Nobody Atall", "Carla Duarte", "Ana", "x' OR 1=1 //", "[1]", "?"])
+def test_names_that_it_was_not_shown_are_refused(memory, model, name):
+    """One that does not exist, one of another passage, a part of a name, Cypher, a number, no name."""
+    model.plan = "1. Who built the Stone Pier?"
+    model.find = lambda question, lines: f"Follow: {name}"
+    answer = ask(memory, "Who built the Stone Pier?", strategy=STRATEGIES["grasp"].with_recipe(small()))
+    assert answer.answer is None
+    assert answer.abstained is True
+    if name == "Ana":
+        return  # stands as a word in the lines; the graph has no such name, and nothing comes of it
+    refused = steps(answer, stage="follow")[0]
+    assert refused.failed is not None
+    assert refused.failed.startswith("refused")
+    assert refused.statements == []
+
+
+def test_an_agent_that_repeats_a_look_answers_from_what_it_has(memory, model):
+    """It ended without a finding, though the first lines held it."""
+    model.plan = "1. Who built the Stone Pier?"
+    model.find = lambda question, lines: (
+        good(question, lines) if "Nothing more" in model.seen[-1][1] else "Search: the builder of the pier"
+    )
+    answer = ask(memory, "Who built the Stone Pier?")
+    assert answer.answer == "Ana Ruiz"
+    assert model.count("grasp_find") == 3

@@ -302,3 +302,23 @@ def test_a_model_that_obeys_a_document_cites_what_says_so_and_asks_for_nothing_e
     assert answer.answer is None
     assert answer.abstained
     assert json.dumps(answer.to_dict()["plan"]).count("Zebulon") == 0
+
+
+def test_what_is_selected_for_a_sub_problem_is_what_runs(ask):
+    """Once every sub-problem of a plan was a deep chain, whatever was selected."""
+    steps_ = [
+        TWO[0],
+        {
+            "id": 2,
+            "question": "Why did #1 leave the town whose bridge was built between 1900 and 1912?",
+            "retrieve": True,
+        },
+    ]
+    answer = ask(Script(steps_), "Why did the builder of the Norley Pier leave the town?")
+    assert answer.trace is not None
+    ran = {
+        step.agent: step.stage
+        for step in answer.trace.steps
+        if step.agent.startswith("path") and step.stage != "answer"
+    }
+    assert ran == {"path 1": "dense precision", "path 2": "temporal-ordered"}

@@ -6,8 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from samples import cases
 
+from gsw_graph.ask.codebook import starts
 from gsw_graph.ask.retrieve.pruned import Codebook, QueryVectors, ScoredRun, fine_scores, select
 from gsw_graph.ask.retrieve.recipes import FineRecipe, PrunedRecipe
 from gsw_graph.store.codebook import RunsAround, StoredConcept, StoredEdge
@@ -27,6 +30,10 @@ S = np.array([[0.9, 0.4, 0.1, 0.6], [0.5, 0.7, -0.2, 0.3], [0.2, 0.44, 0.0, -0.1
 
 
 USUAL = FineRecipe()
+
+
+def unit(angles):
+    return np.array([[np.cos(a), np.sin(a)] for a in angles], np.float32).reshape(-1, 2)
 
 
 def fine_score(similar, whole, recipe=USUAL):
@@ -99,3 +106,14 @@ def test_of_a_cluster_the_medoid_stands_for_all():
     assert [one.run for one in select(three, scored(three, 0, 1, 2), "unique", 0.9)] == [1]
     found = [one.run for one in select(three, scored(three, 0, 1, 2), "unique", 0.95)]
     assert found == [0, 2], "the third is near the second alone"
+
+
+@given(st.lists(st.tuples(st.floats(0, 6.3), st.booleans()), min_size=1, max_size=20))
+def test_every_boundary_is_a_fixed_point(edges):
+    """Lemma 3: given the runs on both sides of a boundary alone, the segmenter cuts there again and nowhere else. So there is nothing to merge."""
+    vectors = unit([angle for angle, _ in edges])
+    follows = [f for _, f in edges]
+    begins = starts(vectors, follows)
+    ends = [*begins[1:], len(edges)]
+    for left, middle, right in zip(begins, ends, ends[1:], strict=False):
+        assert starts(vectors[left:right], follows[left:right]) == [0, middle - left]

@@ -221,3 +221,14 @@ def test_the_examples_of_the_prompt_are_replies():
         ReaderReply(None, missing="When was Ana Ruiz, the author of Glass Harvest, born?"),
     ]
     assert [parse_reply(example) for example in examples] == expected
+
+
+def test_an_answer_is_wanted_in_any_case():
+    """The papers' main tables; never the default. What stands on no line cites none."""
+    chat = ScriptedChat("Not in the evidence: all of it", "Answer: Valparaíso\nSources:")
+    said = from_items(ASKED, EVIDENCE, chat, must=True)
+    assert said.answer == "Valparaíso"
+    assert said.abstained is False
+    assert said.citations == []
+    assert prompt("answer_must") in chat.requests[0].messages[1]["content"]
+    assert answered(PASSAGES, "Answer: Valparaíso\nSources:", "Not in the evidence: it").abstained

@@ -39,3 +39,12 @@ def test_a_question_in_one_hop_and_by_what_it_names(question, bridge):
 def test_any_question_has_a_plan(question):
     plan = plan_from(question)
     assert [step.parents for step in plan.steps] == [(), (), (2,)]
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["#", "##", "C#", "Who made C#?", "Who made C#7?", "Why is #MeToo known?", "Is # a sign?", "12#3"],
+)
+def test_a_number_sign_stays_where_it_is_no_reference(question):
+    """Found by this test: C# was C, and the question "#" an error."""
+    assert [questions(question)[n] for n in (0, 2)] == [question, f"{question} #2"]
