@@ -230,3 +230,13 @@ def test_a_reader_that_leaves_ends_it_quietly(fake):
     result = run("status")
     assert result.exit_code == 1
     assert result.output == ""
+
+
+def test_every_verb_that_prints_results_has_json():
+    for path, command in commands():
+        if not isinstance(command, click.Group) and path not in {
+            ("mcp",),
+            ("eval", "corpus"),
+            ("eval", "fit"),
+        }:  # a protocol, and lines of JSON
+            assert "--json" in [name for option in command.params for name in option.opts], path

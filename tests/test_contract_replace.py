@@ -7,7 +7,7 @@ import json
 import pytest
 import samples
 from contract import rows
-from dump import differences, dump
+from dump import differences, dump, version
 
 from gsw_graph.extract import Rules
 from gsw_graph.load import loading
@@ -67,3 +67,19 @@ def test_workspaces_of_a_corpus_that_was_loaded_as_text_keep_its_passages(sample
     assert set(rows(sample, query)) == before
     sample.load(str(tmp_path / "openie.json"))
     assert differences(dump(sample), expected) == []
+
+
+def test_plain_text_does_not_put_out_a_workspace(sample, tmp_path):
+    before = dump(sample)
+    stamp = version(sample)
+    path = samples.jsonl(tmp_path / "plain.jsonl", samples.plain(samples.RECORDS))
+    assert states(sample.load(path)) == (0, 0, 3)
+    assert version(sample) == stamp
+    assert differences(dump(sample), before) == []
+    assert states(sample.load(path, replace=True)) == (0, 3, 0)
+    after = dump(sample)
+    assert sample.status().nodes["QAPair"] == 0
+    assert sample.status().nodes["VerbPhrase"] == 0
+    sample.forget(everything=True)
+    sample.load(path, str(tmp_path / "openie.json"))
+    assert differences(dump(sample), after) == []

@@ -468,3 +468,12 @@ def test_the_budget_of_a_load_is_not_that_of_questions(server, settings, tmp_pat
         with pytest.raises(ModelError, match="budget of 5 tokens is used up"):
             memory.load(boats(tmp_path / "more", 3), budget="5tok", replace=True)
         assert memory.ask("Who built boat number 1?", strategy="dense", k=1).passages
+
+
+def test_a_dry_run_counts_what_the_server_would_be_sent(server, settings, tmp_path):
+    (tmp_path / "a.txt").write_text("Ana Ruiz built the Stone Pier in 1902.")
+    with Memory.open(settings=replace(settings, memory=str(tmp_path / "memory"))) as memory:
+        report = memory.load(tmp_path / "a.txt", extractor="rules", dry_run=True)
+    assert report.note is not None
+    assert "would be sent 1 passage, about" in report.note
+    assert server.asked == []

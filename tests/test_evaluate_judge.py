@@ -14,6 +14,7 @@ from gsw_graph.errors import InputError
 from gsw_graph.evaluate import evaluate, run
 from gsw_graph.evaluate.report import notes
 from gsw_graph.models.chat import chat as chat_calls
+from gsw_graph.models.chat.cache import stored
 
 ASKED = questions(record("a", 1), record("b", 1), record("c", 1), record("d", 1, answerable=False))
 SAID = {"a": "Ada", "b": "Ada Lovelace and Bob", "c": None, "d": "Bob"}
@@ -149,3 +150,23 @@ def test_refusals(memory, server):
         evaluate(memory, ASKED, ["ricr"], judge="j")
     assert memory.asked == [], "before anything is asked"
     assert server.count() == 0, "before anything is asked"
+
+
+def test_what_the_judge_takes_is_in_no_tokens_of_a_strategy(memory, server, tmp_path):
+    without = evaluate(memory, ASKED, ["ricr"])
+    found = evaluate(memory, ASKED, ["ricr"], judge="strict-one")
+    for name in ("tokens", "economy", "ms", "dollars"):
+        assert found.strategies["ricr"][name] == without.strategies["ricr"][name]
+    (entry,) = stored(memory.settings)
+    assert entry.stage == "judge"
+    assert entry.model == "strict-one"
+    assert entry.calls == 4
+    told = found.settings["judge"]
+    assert told["model"] == "strict-one"
+    assert told["judged"] == 2
+    assert told["unjudged"] == 0
+    assert told["tokens"] == {"in": entry.prompt_tokens, "out": entry.completion_tokens}
+    assert entry.prompt_tokens > 0
+    again = evaluate(memory, ASKED, ["ricr"], judge="strict-one")
+    assert again.settings["judge"] == told, "kept replies count as they did"
+    assert server.count() == 4, "kept replies count as they did"

@@ -371,3 +371,16 @@ def test_formats_are_known_by_content(tmp_path):
     assert one(tmp_path / "g.txt", "# a comment\nwords = 5").loader == "text"
     assert one(tmp_path / "h.json", "[]") == Skipped(f"{tmp_path}/h.json", "empty")
     assert load("-", stdin=b'{"text": "broken\n{"text": "x"}\n')[1].loader == "corpus"
+
+
+def test_globs_are_sorted_and_two_stars_go_down(tmp_path, monkeypatch):
+    for name in ["b.txt", "a.txt", "c.md", "sub/d.txt", ".sub/e.txt", "odd[1].txt"]:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("Some words.")
+    stems = [Path(found.source).stem for found in load(tmp_path / "*.txt")]
+    assert stems == ["a", "b", "odd[1]"]
+    monkeypatch.chdir(tmp_path)
+    assert [Path(found.source).stem for found in read(["**/*.txt"])] == ["a", "b", "odd[1]", "d"]
+    assert [found.source for found in read(["odd[1].txt"])] == [
+        (tmp_path / "odd[1].txt").as_posix()
+    ]  # a name before a pattern
