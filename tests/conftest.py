@@ -106,15 +106,18 @@ SERVERS = (
     "[5.26",
     "[2026",
 )  # in the id of a test that needs one
+# These begin early.
 LONG = (
     "test_docs",
-    "test_local_model",
     "test_crash",
-    "test_crash_model",
+    "test_environment",
+    "test_privacy",
     "test_load_faults",
     "test_embedder",
+    "test_serve_process",
+    "test_local_model",
     "test_recall",
-)  # begin early
+)
 ALL = os.environ.get("GSWGRAPH_TEST_ALL") == "1"
 
 
