@@ -19,6 +19,12 @@ QUESTIONS = [
 DOCUMENTS = [item for item in read([CORPUS]) if isinstance(item, Document)]
 
 
+NODES = "Document Passage Entity Role Concept VerbPhrase QAPair Proposition Relation Run Question".split()
+RELATIONSHIPS = (
+    "PART_OF NEXT IN NAMES PLAYS REFERS_TO ASKS ANSWERED_BY ABOUT MENTIONS RELATES_BY HOLDS ALIAS_OF".split()
+)
+
+
 def rows(memory, query, **parameters):
     """The rows of a query as tuples, lists in them too."""
     return [
@@ -29,39 +35,30 @@ def rows(memory, query, **parameters):
 
 def expected_counts(documents):
     """Nodes and relationships of these documents, counted from what the extractor says."""
-    workspaces = [rules.extract(document) for document in documents]
-    entities = [entity for workspace in workspaces for entity in workspace.entities]
-    nodes = {
-        "Document": len(documents),
-        "Passage": sum(len(d.passages) for d in documents),
-        "Entity": len(entities),
-        "Role": len({role for e in entities for role, _ in e.roles}),
-        "Concept": len({e.key for e in entities}),
-        "VerbPhrase": 0,
-        "QAPair": 0,
-        "Proposition": 0,
-        "Relation": 0,
-        "Run": 0,
-        "Question": 0,
-    }
-    relationships = {
-        "PART_OF": nodes["Passage"],
-        "NEXT": sum(len(d.passages) - 1 for d in documents),
-        "IN": sum(len(e.passages) for e in entities),
-        "NAMES": len(
-            {
-                (d.id, p, e.key)
-                for d, w in zip(documents, workspaces, strict=True)
-                for e in w.entities
-                if e.from_ is None
-                for p in e.passages
-            }
-        ),
-        "PLAYS": sum(len(e.roles) for e in entities),
-        "REFERS_TO": len(entities),
-        **dict.fromkeys(("ASKS", "ANSWERED_BY", "ABOUT", "MENTIONS", "RELATES_BY", "HOLDS", "ALIAS_OF"), 0),
-    }
-    return nodes, relationships
+    nodes = dict.fromkeys(NODES, 0)
+    edges = dict.fromkeys(RELATIONSHIPS, 0)
+    roles = set()
+    concepts = set()
+    for document in documents:
+        passages = len(document.passages)
+        named = set()
+        nodes["Document"] += 1
+        nodes["Passage"] += passages
+        edges["PART_OF"] += passages
+        edges["NEXT"] += passages - 1
+        for entity in rules.extract(document).entities:
+            nodes["Entity"] += 1
+            edges["REFERS_TO"] += 1
+            edges["IN"] += len(entity.passages)
+            edges["PLAYS"] += len(entity.roles)
+            roles.update(role for role, _ in entity.roles)
+            concepts.add(entity.key)
+            if entity.from_ is None:
+                named.update((passage, entity.key) for passage in entity.passages)
+        edges["NAMES"] += len(named)
+    nodes["Role"] = len(roles)
+    nodes["Concept"] = len(concepts)
+    return nodes, edges
 
 
 HOSTILE = [

@@ -12,6 +12,11 @@ import pytest
 
 from gsw_graph.text.names import normalise
 
+NODES = "Document Passage Entity Role Concept VerbPhrase QAPair Proposition Relation Run Question".split()
+RELATIONSHIPS = (
+    "PART_OF NEXT IN PLAYS REFERS_TO ASKS ANSWERED_BY ABOUT MENTIONS RELATES_BY HOLDS ALIAS_OF".split()
+)
+
 
 def entity(name, **roles):
     return {"name": name, "roles": [{"role": role, "states": states} for role, states in roles.items()]}
@@ -117,55 +122,44 @@ def answered_by():
     """Questions with the entities that answer them, by their places."""
     found = set()
     for record in RECORDS:
-        known = {normalise(name): name for name in reversed(names(record))} | {
-            name: name for name in names(record)
-        }
+        known = {}
+        for name in reversed(names(record)):
+            known[normalise(name)] = name
+        known |= {name: name for name in names(record)}
         for _, question, answers in pairs(record):
-            found |= {
-                (question, n, known.get(answer) or known[normalise(answer)])
-                for n, answer in enumerate(answers)
-                if {answer, normalise(answer)} & set(known)
-            }
+            for place, answer in enumerate(answers):
+                name = known.get(answer) or known.get(normalise(answer))
+                if name:
+                    found.add((question, place, name))
     return found
 
 
 def counts():
     """Nodes and relationships, counted from the files."""
     every = [*RECORDS, *OPENIE["docs"]]
-    entities = [name for record in every for name in names(record)]
-    plays = [
-        (role["role"], e["name"]) for record in RECORDS for e in record["entities"] for role in e["roles"]
-    ]
-    phrases = sum(len(record["verb_phrases"]) for record in RECORDS)
-    asked = sum(len(pairs(record)) for record in RECORDS)
-    facts = sum(
-        len(record.get("propositions", [])) + len(record.get("extracted_triples", [])) for record in every
-    )
-    nodes = {
-        "Document": len(every),
-        "Passage": len(every),
-        "Entity": len(entities),
-        "Role": len({role for role, _ in plays}),
-        "Concept": len(set(map(normalise, entities))),
-        "VerbPhrase": phrases,
-        "QAPair": asked,
-        "Proposition": facts,
-        "Relation": 0,  # runs are built when they are first asked for
-        "Run": 0,
-        "Question": 0,
-    }
-    relationships = {
-        "PART_OF": len(every),
-        "NEXT": 0,
-        "IN": len(entities) + phrases + asked + facts,
-        "PLAYS": len(plays),
-        "REFERS_TO": len(entities),
-        "ASKS": asked,
-        "ANSWERED_BY": len(answered_by()),
-        "ABOUT": sum(map(len, ABOUT.values())),
-        "MENTIONS": len(MENTIONS),
-        "RELATES_BY": 0,
-        "HOLDS": 0,
-        "ALIAS_OF": 0,
-    }
-    return nodes, relationships
+    nodes = dict.fromkeys(NODES, 0)  # runs are built when they are first asked for
+    edges = dict.fromkeys(RELATIONSHIPS, 0)
+    roles = set()
+    concepts = set()
+    for record in every:
+        nodes["Document"] += 1
+        nodes["Passage"] += 1
+        nodes["Entity"] += len(names(record))
+        nodes["Proposition"] += len(record.get("propositions", []))
+        nodes["Proposition"] += len(record.get("extracted_triples", []))
+        nodes["VerbPhrase"] += len(record.get("verb_phrases", []))
+        nodes["QAPair"] += len(pairs(record))
+        concepts.update(map(normalise, names(record)))
+        for entity in record.get("entities", []):
+            edges["PLAYS"] += len(entity["roles"])
+            roles.update(role["role"] for role in entity["roles"])
+    nodes["Role"] = len(roles)
+    nodes["Concept"] = len(concepts)
+    edges["PART_OF"] = nodes["Passage"]
+    edges["IN"] = nodes["Entity"] + nodes["VerbPhrase"] + nodes["QAPair"] + nodes["Proposition"]
+    edges["REFERS_TO"] = nodes["Entity"]
+    edges["ASKS"] = nodes["QAPair"]
+    edges["ANSWERED_BY"] = len(answered_by())
+    edges["ABOUT"] = sum(map(len, ABOUT.values()))
+    edges["MENTIONS"] = len(MENTIONS)
+    return nodes, edges
