@@ -11,7 +11,7 @@ import samples
 from gsw_graph.errors import InputError
 from gsw_graph.explore.analyses import analyses
 
-CASES = json.loads((samples.DATA / "analyses.json").read_text(encoding="utf-8"))
+CASES = json.loads((samples.DATA / "explore.json").read_text(encoding="utf-8"))
 
 
 @pytest.fixture(scope="module")
