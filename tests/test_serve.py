@@ -146,6 +146,9 @@ def test_one_clear_error_for_each_bad_request(server):
     long = post("/api/ask", json={"question": "a" * 5000})
     assert long.status_code == 422
     assert "at most 4000" in long.json()["error"]
+    upload = post("/api/load", files={"files": ("../up.md", b"x")})
+    assert upload.status_code == 400
+    assert "no name of a file" in upload.json()["error"]
     for bad in BAD_REQUESTS:
         reply = server.client.request(**bad["request"])
         found = reply.json()
