@@ -17,8 +17,8 @@ SHELL := /bin/bash
 
 help:
 	@echo 'make demo    install what a user needs, load the example documents and ask three questions'
-	@echo 'make test    lint, then the tests, on every engine                   [ARGS="-k name"]'
-	@echo 'make test-all   all of them on Neo4j 2026 too, 50 kills for each crash test, coverage'
+	@echo 'make test    lint, then the tests                                    [ARGS="-k name"]'
+	@echo 'make test-all   all of them on every engine, 50 kills for each crash test, coverage'
 	@echo 'make lint    ruff, mypy, layers of imports, size'
 	@echo 'make docs    the documentation as a site in build/site'
 	@echo 'make bench   the benchmarks that need no data                      [BENCH=bench/x.py ARGS="--help"]'

@@ -2,43 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
 from math import prod
-from typing import Any
 
 import pytest
 
-from gsw_graph.ask.plan import Plan, parse
-from gsw_graph.ask.retrieve.pair_score import ConcreteQuestion
-from gsw_graph.ask.retrieve.qa_chains import BeamChain, Beams, ScoredPair, grow_chains
+from gsw_graph.ask.plan import parse
+from gsw_graph.ask.retrieve.qa_chains import ScoredPair, grow_chains
 from gsw_graph.ask.retrieve.recipes import CHAIN_SCORES, ChainRecipe
 from gsw_graph.store.facts import Pair
 from gsw_graph.text.names import normalise
 
 
-def pair(id: str, *answers: str, question: str = "", passage: str = "", descriptions: Sequence[str] = (), title: str = "", number: int = 0) -> Pair:
-    return Pair(id, question or f"question {id}", answers, tuple(descriptions), passage or f"passage of {id}", title, number)
+def pair(id, *answers, question="", passage="", descriptions=(), title="", number=0):
+    return Pair(
+        id,
+        question or f"question {id}",
+        answers,
+        tuple(descriptions),
+        passage or f"passage of {id}",
+        title,
+        number,
+    )
 
 
-def scored(id: str, score: float, *answers: str) -> ScoredPair:
+def scored(id, score, *answers):
     return ScoredPair(pair(id, *answers), ("vector",), score)
 
 
 class Find:
     """Gives what a table says of each concrete question, and nothing for any other; keeps what it was asked, call by call."""
 
-    def __init__(self, table: Mapping[str, Sequence[ScoredPair]]) -> None:
+    def __init__(self, table):
         self._table = {normalise(text): list(found) for text, found in table.items()}
         self.calls: list[list[str]] = []
 
-    def __call__(self, question: str, asked: Sequence[ConcreteQuestion]) -> list[list[ScoredPair]]:
+    def __call__(self, question, asked):
         self.calls.append([one.text for one in asked])
         return [list(self._table.get(normalise(one.text), [])) for one in asked]
 
 
-def plan(*questions: str, compare: str | None = None) -> Plan:
+def plan(*questions, compare=None):
     """A plan of questions, and one at the end for which nothing is retrieved."""
-    return parse([*({"question": question} for question in questions), *([{"question": compare, "retrieve": False}] if compare else [])])
+    return parse(
+        [
+            *({"question": question} for question in questions),
+            *([{"question": compare, "retrieve": False}] if compare else []),
+        ]
+    )
 
 
 ONE = plan("first")
@@ -46,43 +56,52 @@ TWO = plan("first", "second of #1")
 DIAMOND = plan("first", "second of #1", "third of #1", "fourth of #2 and #3")
 
 
-def grown(plan: Plan, question: str, find: Callable[..., list[list[ScoredPair]]], *, planned: bool = True, **constants: Any) -> Beams:
+def grown(plan, question, find, *, planned=True, **constants):
     """Chains along a plan, by a recipe with these constants."""
     return grow_chains(plan, question, find, ChainRecipe(**constants), planned=planned)
 
 
-def run(plan: Plan, table: Mapping[str, Sequence[ScoredPair]], **constants: Any) -> Beams:
+def run(plan, table, **constants):
     return grown(plan, "the original", Find(table), **constants)
 
 
 @pytest.fixture
-def other_scores(monkeypatch: pytest.MonkeyPatch) -> None:
+def other_scores(monkeypatch):
     """A chain score that nobody needs, beside those that there are: what holds of chains holds by any."""
     monkeypatch.setitem(CHAIN_SCORES, "product", prod)
 
 
-def calls(plan: Plan, table: Mapping[str, Sequence[ScoredPair]]) -> list[list[str]]:
+def calls(plan, table):
     """What was asked, level by level."""
     find = Find(table)
     grown(plan, "the original", find)
     return find.calls
 
 
-def ways(chains: Sequence[BeamChain]) -> list[list[tuple[int, str, str]]]:
+def ways(chains):
     """Step, pair and answer of the hops of some chains."""
     return [[(hop.step, hop.pair.id, hop.answer) for hop in chain.hops] for chain in chains]
 
 
-def answers(beams: Beams, step: int) -> list[str]:
+def answers(beams, step):
     """What the chains of a step end in, best first."""
     return [chain.links[step].answer for chain in beams.chains[step]]
 
 
-def asked(beams: Beams, step: int) -> list[str]:
+def asked(beams, step):
     """The concrete questions of a step."""
-    return [(expansion.instead or expansion.concrete).text for expansion in beams.expansions if expansion.step.id == step]
+    return [
+        (expansion.instead or expansion.concrete).text
+        for expansion in beams.expansions
+        if expansion.step.id == step
+    ]
 
 
-def fates(beams: Beams, step: int) -> dict[str, str]:
+def fates(beams, step):
     """What became of the candidates of a step, by pair."""
-    return {one.scored.pair.id: one.fate for expansion in beams.expansions if expansion.step.id == step for one in expansion.considered}
+    return {
+        one.scored.pair.id: one.fate
+        for expansion in beams.expansions
+        if expansion.step.id == step
+        for one in expansion.considered
+    }

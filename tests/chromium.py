@@ -5,22 +5,21 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engines import cannot_have
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    pass
 
-SHOTS = Path(__file__).parents[1] / "build" / "browser"  # kept to be looked at
+SHOTS = Path(__file__).parents[1] / "build/browser"  # kept to be looked at
 _NAMES = ("chromium", "chromium-browser", "google-chrome")
 _LOADED = 90_000  # milliseconds: a machine that runs other tests beside takes long for 6 MB of JavaScript
 
 
 @contextlib.contextmanager
-def chromium() -> Iterator[Page]:
+def chromium():
     """A page in the system's own Chromium, with nothing kept from other pages."""
     path = next(filter(None, map(shutil.which, _NAMES)), None)
     try:
@@ -40,7 +39,7 @@ def chromium() -> Iterator[Page]:
             browser.close()
 
 
-def shoot(page: Page, name: str) -> None:
+def shoot(page, name):
     """Keep what the page looks like now."""
     SHOTS.mkdir(parents=True, exist_ok=True)
     page.screenshot(path=SHOTS / f"{name}.png")

@@ -29,9 +29,16 @@ from gsw_graph.models.embed.embedder import Embedder
 for name in ("FORCE_COLOR", "NO_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE", "COLUMNS", "LINES"):
     os.environ.pop(name, None)
 os.environ["TERM"] = "xterm"
-if signal.getsignal(signal.SIGINT) == signal.SIG_IGN and threading.current_thread() is threading.main_thread():
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell starts what runs in the background without it, and tests press Ctrl-C
-os.environ["NO_PROXY"] = os.environ["no_proxy"] = ",".join(filter(None, (os.environ.get("NO_PROXY"), "127.0.0.1", "localhost")))
+if (
+    signal.getsignal(signal.SIGINT) == signal.SIG_IGN
+    and threading.current_thread() is threading.main_thread()
+):
+    signal.signal(
+        signal.SIGINT, signal.default_int_handler
+    )  # a shell starts what runs in the background without it, and tests press Ctrl-C
+os.environ["NO_PROXY"] = os.environ["no_proxy"] = ",".join(
+    filter(None, (os.environ.get("NO_PROXY"), "127.0.0.1", "localhost"))
+)
 # Engines of tests live for seconds: what Java spends on the best code for them is half of their time. With one compiler Java
 # reserves 48 MB for code, which a server fills within minutes; then it removes and compiles code all the time.
 os.environ.setdefault("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m")
@@ -42,24 +49,76 @@ fake_embedder = fakes.fake_embedder
 place = crash_place.new_place
 
 
-# Files that run on Neo4j 5.26 too: what writes, and statements or clients that an engine may treat otherwise.
-ON_NEO4J = frozenset(
-    f"test_{topic}"
-    for topic in (
-        *"browser browser_drawn crash docs embedded_engine embedding_server export local_neo4j moving neo4j_engine nodes repeatable serve_soak tracing unspaced without_password".split(),
-        *(f"contract_{part}" for part in "ask caches chains conversations corrections cypher explore forget hostile isolation load memories merge meta model names nearest question_cache questions replace runs scope workspaces".split()),
-    )
-)
-# Of 2026, whose dialect is that of 5.26: connection, schema, loads.
-ON_NEO4J_2026 = frozenset({"test_neo4j_engine", "test_nodes", "test_contract_load"})
-# Tests of these files that show nothing more on a server.
+# What runs on Neo4j 5.26 too: tests whose subject differs by engine (connection, transactions, indexes, processes), and for each
+# kind of write one that runs its statements. The planner of 5.26 reads every statement (test_neo4j_engine.py).
+ALL_OF_IT = ("test_",)
+ON_NEO4J = {
+    "test_browser": ALL_OF_IT,
+    "test_browser_drawn": ALL_OF_IT,
+    "test_contract_ask": ("test_bm25", "test_dense", "test_linked_walks", "test_words_are_found"),
+    "test_contract_caches": ALL_OF_IT,
+    "test_contract_chains": ("test_chains_are_the_same",),
+    "test_contract_corrections": (
+        "test_a_fact_is_added",
+        "test_a_name_is_renamed",
+        "test_a_name_is_split",
+        "test_a_passage_is_superseded",
+    ),
+    "test_contract_cypher": ALL_OF_IT,
+    "test_contract_explore": ("test_each_analysis",),
+    "test_contract_forget": ("test_forgetting_by_path", "test_forgetting_everything"),
+    "test_contract_hostile": ("test_hostile",),
+    "test_contract_isolation": ALL_OF_IT,
+    "test_contract_load": ALL_OF_IT,
+    "test_contract_memories": ("test_memories_are_listed",),
+    "test_contract_merge": ("test_merge_and_unmerge",),
+    "test_contract_meta": ("test_metadata_alone",),
+    "test_contract_names": ("test_the_commonest_spelling",),
+    "test_contract_nearest": ALL_OF_IT,
+    "test_contract_question_cache": ("test_a_confirmed_answer",),
+    "test_contract_questions": ("test_a_question_is_kept",),
+    "test_contract_replace": ("test_other_findings",),
+    "test_contract_runs": ("test_runs_are_built", "test_a_run_that_lost"),
+    "test_contract_scope": ("test_nothing_outside",),
+    "test_contract_workspaces": ("test_the_graph_is_the_same",),
+    "test_crash": ("test_kill_anywhere",),
+    "test_docs": ALL_OF_IT,
+    "test_embedded_engine": ALL_OF_IT,
+    "test_embedding_server": ("test_load_ask_and_another_dimension",),
+    "test_local_neo4j": ALL_OF_IT,
+    "test_moving": ALL_OF_IT,
+    "test_neo4j_engine": ALL_OF_IT,
+    "test_repeatable": ALL_OF_IT,
+    "test_nodes": ("test_the_classes_read",),
+    "test_serve_soak": ALL_OF_IT,
+    "test_unspaced": ("test_case_40_a_word",),
+    "test_without_password": ALL_OF_IT,
+}
+# Tests of these that show nothing more on a server than on the embedded engine.
 ONCE = (
-    *("test_a_file_runs_as_it_stands_with_its_defaults", "test_kill_while", "test_ctrl_c", "test_what_cannot_be_corrected"),
-    *("test_each_analysis_shows_something", "test_a_model_that_fails", "test_no_answer_asks_for_a_plan", "test_hostile_questions_follow"),
+    "test_every_analysis_stays_inside",
+    "test_a_restore_that_was_killed",
+    "test_by_http_and_the_command_too",
 )
-PLANNED = "test_every_statement_that_reads"  # by the planner of 5.26; on 2026 it takes half a minute
-SERVERS = ("neo4j-", "test_neo4j_engine", "test_local_neo4j", "[5.26", "[2026")  # in the id of a test that needs one
-LONG = ("test_docs", "test_local_model", "test_crash", "test_crash_model", "test_load_faults", "test_embedder", "test_recall")  # begin early
+SERVERS = (
+    "neo4j-",
+    "test_neo4j_engine",
+    "test_local_neo4j",
+    "[5.26",
+    "[2026",
+)  # in the id of a test that needs one
+# These begin early.
+LONG = (
+    "test_docs",
+    "test_crash",
+    "test_environment",
+    "test_privacy",
+    "test_load_faults",
+    "test_embedder",
+    "test_serve_process",
+    "test_local_model",
+    "test_recall",
+)
 ALL = os.environ.get("GSWGRAPH_TEST_ALL") == "1"
 
 
@@ -68,7 +127,14 @@ def _marks(item: pytest.Item) -> Iterator[str]:
     fixtures = set(getattr(item, "fixturenames", ()))
     if any(sign in item.nodeid for sign in SERVERS):
         yield "neo4j"
-    elif item.path.stem in OWN_ENGINE or fixtures & {"engine_settings", "embedded_sample", "embedded_corpus", "sample_folder", "place"}:
+    elif item.path.stem in OWN_ENGINE or fixtures & {
+        "engine_settings",
+        "asked_sample",
+        "embedded_sample",
+        "embedded_corpus",
+        "sample_folder",
+        "place",
+    }:
         yield "engine"
     else:
         yield "unit"
@@ -78,12 +144,14 @@ def _marks(item: pytest.Item) -> Iterator[str]:
 
 def _left_out(item: pytest.Item) -> bool:
     """Tell whether a test runs with GSWGRAPH_TEST_ALL=1 (`make test-all`) only."""
-    topic = item.path.stem
-    return (
-        item.get_closest_marker("slow") is not None
-        or ("5.26" in item.nodeid and (topic not in ON_NEO4J or item.name.startswith(ONCE)))
-        or ("2026" in item.nodeid and "neo4j" in item.keywords and (topic not in ON_NEO4J_2026 or item.name.startswith(PLANNED)))
-    )
+    if item.get_closest_marker("slow") is not None:
+        return True
+    if "2026" in item.nodeid and "neo4j" in item.keywords:
+        return True
+    if "5.26" not in item.nodeid:
+        return False
+    named = ON_NEO4J.get(item.path.stem, ())
+    return not item.name.startswith(named) or item.name.startswith(ONCE)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -93,7 +161,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker(mark)
     if hasattr(config, "workerinput"):
         items.sort(key=lambda item: ("neo4j" not in item.keywords, item.path.stem not in LONG))
-    if not ALL and config.option.markexpr != "slow" and (left_out := [item for item in items if _left_out(item)]):
+    if (
+        not ALL
+        and config.option.markexpr != "slow"
+        and (left_out := [item for item in items if _left_out(item)])
+    ):
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if not _left_out(item)]
 
@@ -105,7 +177,9 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
     class ByPlace(LoadScopeScheduling):
         def _split_scope(self, nodeid: str) -> str:
-            return "servers" if any(sign in nodeid for sign in SERVERS) else nodeid.partition("::")[0]
+            if any(sign in nodeid for sign in SERVERS):
+                return "servers"
+            return nodeid.partition("::")[0]
 
     config.option.loadscopereorder = False  # as collected, not by how many tests a file has
     return ByPlace(config, log)
@@ -115,8 +189,20 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 OWN_ENGINE = frozenset(
     f"test_{name}"
     for name in (
-        *("embedded_engine", "early", "crash", "crash_model", "docs", "site", "notebook", "serve_process", "serve_mcp", "serve_beside", "serve_soak"),
-        *("serve_page", "waiting", "python", "repeatable", "without_password", "cli", "local_neo4j"),
+        *(
+            "embedded_engine",
+            "early",
+            "crash",
+            "crash_model",
+            "docs",
+            "site",
+            "notebook",
+            "serve_process",
+            "serve_mcp",
+            "serve_beside",
+            "serve_soak",
+        ),
+        *("serve_page", "waiting", "python", "without_password", "cli", "local_neo4j"),
     )
 )
 
@@ -141,7 +227,7 @@ def _own_engine(request: pytest.FixtureRequest, shared_engine: engines.SharedEng
 @pytest.fixture(scope="session")
 def docker_compose_file() -> str:
     """The compose file that users get too."""
-    return str(Path(__file__).parent.parent / "docker" / "compose.yml")
+    return str(Path(__file__).parent.parent / "docker/compose.yml")
 
 
 @pytest.fixture(scope="session")
@@ -160,20 +246,26 @@ def docker_cleanup() -> list[str]:
 
 
 @pytest.fixture(scope="session")
-def neo4j_server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], Settings]]:
+def neo4j_server(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Callable[[str], Settings]]:
     """Gives the settings of a Neo4j of a version line, which starts when it is first asked for."""
     with contextlib.ExitStack() as stack:
 
         @functools.cache
         def get(version: str) -> Settings:
-            return stack.enter_context(engines.neo4j_settings(version, request, tmp_path_factory.mktemp(f"neo4j-{version}")))
+            return stack.enter_context(
+                engines.neo4j_settings(version, request, tmp_path_factory.mktemp(f"neo4j-{version}"))
+            )
 
         yield get
 
 
 @pytest.fixture(scope="session", params=engines.NAMES)
 def engine_settings(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, neo4j_server: Callable[[str], Settings]
+    request: pytest.FixtureRequest,
+    tmp_path_factory: pytest.TempPathFactory,
+    neo4j_server: Callable[[str], Settings],
 ) -> Settings:
     """Settings of a usable engine, for each engine in turn; what other tests left may still be in it."""
     if request.param == "embedded":
@@ -221,7 +313,9 @@ def memory(shared: Memory) -> Memory:
 def corpus(shared: Memory) -> Memory:
     """A memory that holds the example corpus and nothing else."""
     held = {**shared.status().nodes, "Question": 0}  # questions that were asked change nothing
-    if held != contract.CORPUS_NODES or shared.load(contract.CORPUS).documents.unchanged != len(contract.FILES):
+    if held != contract.CORPUS_NODES or shared.load(contract.CORPUS).documents.unchanged != len(
+        contract.FILES
+    ):
         shared.forget(everything=True)
         shared.load(contract.CORPUS)
     return shared
@@ -239,6 +333,14 @@ def sample(memory: Memory, tmp_path: Path) -> Memory:
 def embedded_sample(sample_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
     """An embedded memory of `samples`: what it holds and finds every engine must. Only to be read."""
     folder = tmp_path_factory.mktemp("embedded-sample") / "memory"
+    shutil.copytree(sample_folder, folder)
+    yield from _with_fake_embedder(folder)
+
+
+@pytest.fixture(scope="session")
+def asked_sample(sample_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
+    """Another one, for tests whose questions are kept. No test loads or forgets anything in it."""
+    folder = tmp_path_factory.mktemp("asked-sample") / "memory"
     shutil.copytree(sample_folder, folder)
     yield from _with_fake_embedder(folder)
 

@@ -5,53 +5,60 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import pytest
-
 from gsw_graph.extract import rules
 from gsw_graph.loaders import read
-from gsw_graph.memory import Memory
 from gsw_graph.model.documents import Document
 from gsw_graph.store import writer
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 CORPUS = str(EXAMPLES / "corpus")
 FILES = sorted(str(file) for file in Path(CORPUS).iterdir())
-QUESTIONS = [json.loads(line) for line in (EXAMPLES / "questions.jsonl").read_text(encoding="utf-8").splitlines()]
+QUESTIONS = [
+    json.loads(line) for line in (EXAMPLES / "questions.jsonl").read_text(encoding="utf-8").splitlines()
+]
 DOCUMENTS = [item for item in read([CORPUS]) if isinstance(item, Document)]
 
 
-def rows(memory: Memory, query: str, **parameters: object) -> list[tuple[object, ...]]:
+NODES = "Document Passage Entity Role Concept VerbPhrase QAPair Proposition Relation Run Question".split()
+RELATIONSHIPS = (
+    "PART_OF NEXT IN NAMES PLAYS REFERS_TO ASKS ANSWERED_BY ABOUT MENTIONS RELATES_BY HOLDS ALIAS_OF".split()
+)
+
+
+def rows(memory, query, **parameters):
     """The rows of a query as tuples, lists in them too."""
-    return [tuple(tuple(v) if isinstance(v, list) else v for v in row.values()) for row in memory.cypher(query, **parameters).rows]
+    return [
+        tuple(tuple(v) if isinstance(v, list) else v for v in row.values())
+        for row in memory.cypher(query, **parameters).rows
+    ]
 
 
-def expected_counts(documents: list[Document]) -> tuple[dict[str, int], dict[str, int]]:
+def expected_counts(documents):
     """Nodes and relationships of these documents, counted from what the extractor says."""
-    workspaces = [rules.extract(document) for document in documents]
-    entities = [entity for workspace in workspaces for entity in workspace.entities]
-    nodes = {
-        "Document": len(documents),
-        "Passage": sum(len(d.passages) for d in documents),
-        "Entity": len(entities),
-        "Role": len({role for e in entities for role, _ in e.roles}),
-        "Concept": len({e.key for e in entities}),
-        "VerbPhrase": 0,
-        "QAPair": 0,
-        "Proposition": 0,
-        "Relation": 0,
-        "Run": 0,
-        "Question": 0,
-    }
-    relationships = {
-        "PART_OF": nodes["Passage"],
-        "NEXT": sum(len(d.passages) - 1 for d in documents),
-        "IN": sum(len(e.passages) for e in entities),
-        "NAMES": len({(d.id, p, e.key) for d, w in zip(documents, workspaces, strict=True) for e in w.entities if e.from_ is None for p in e.passages}),
-        "PLAYS": sum(len(e.roles) for e in entities),
-        "REFERS_TO": len(entities),
-        **dict.fromkeys(("ASKS", "ANSWERED_BY", "ABOUT", "MENTIONS", "RELATES_BY", "HOLDS", "ALIAS_OF"), 0),
-    }
-    return nodes, relationships
+    nodes = dict.fromkeys(NODES, 0)
+    edges = dict.fromkeys(RELATIONSHIPS, 0)
+    roles = set()
+    concepts = set()
+    for document in documents:
+        passages = len(document.passages)
+        named = set()
+        nodes["Document"] += 1
+        nodes["Passage"] += passages
+        edges["PART_OF"] += passages
+        edges["NEXT"] += passages - 1
+        for entity in rules.extract(document).entities:
+            nodes["Entity"] += 1
+            edges["REFERS_TO"] += 1
+            edges["IN"] += len(entity.passages)
+            edges["PLAYS"] += len(entity.roles)
+            roles.update(role for role, _ in entity.roles)
+            concepts.add(entity.key)
+            if entity.from_ is None:
+                named.update((passage, entity.key) for passage in entity.passages)
+        edges["NAMES"] += len(named)
+    nodes["Role"] = len(roles)
+    nodes["Concept"] = len(concepts)
+    return nodes, edges
 
 
 HOSTILE = [
@@ -96,7 +103,7 @@ class CutOffError(Exception):
     pass
 
 
-def cut_off(monkeypatch: pytest.MonkeyPatch, after: int, names: tuple[str, ...]) -> list[int]:
+def cut_off(monkeypatch, after, names):
     """Let functions of the writer fail before their call number `after`, counted together; gives the counter."""
     calls = [0]
 
@@ -114,20 +121,26 @@ def cut_off(monkeypatch: pytest.MonkeyPatch, after: int, names: tuple[str, ...])
     return calls
 
 
-def seen(memory: Memory) -> set[str]:
+def seen(memory):
     """The sources that any strategy shows for questions about the big document."""
-    found: set[str] = set()
-    for question in ("Who is Quintus Albatross of the Big One?", "Was Kestrel7 Marlowe at the kestrel7 tower?", "word20x3"):
+    found = set()
+    for question in (
+        "Who is Quintus Albatross of the Big One?",
+        "Was Kestrel7 Marlowe at the kestrel7 tower?",
+        "word20x3",
+    ):
         for one, strategy in ((memory, "linked"), (memory, "dense"), (memory, "bm25")):
             found |= set(sources(one.ask(question, strategy=strategy, k=20, trace=True)))
     return found
 
 
-def troubles(memory: Memory) -> dict[str, str]:
-    return {finding.check: f"{finding.result} | {finding.mend}" for finding in memory.doctor() if not finding.ok}
+def troubles(memory):
+    return {
+        finding.check: f"{finding.result} | {finding.mend}" for finding in memory.doctor() if not finding.ok
+    }
 
 
-def records(folder: Path, *texts: str, title: str = "", name: str = "records") -> str:
+def records(folder, *texts, title="", name="records"):
     """A file of documents called d0, d1 and so on; their path."""
     file = folder / f"{name}.jsonl"
     rows = [json.dumps({"id": f"d{n}", "title": title, "text": text}) for n, text in enumerate(texts)]
@@ -135,7 +148,7 @@ def records(folder: Path, *texts: str, title: str = "", name: str = "records") -
     return str(file)
 
 
-def sources(answer) -> list[str]:
+def sources(answer):
     return [Path(passage.source).name for passage in answer.passages]
 
 

@@ -8,13 +8,13 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import engines
 import pytest
-from dump import Dump, differences, dump
+from dump import differences, dump
 
 from gsw_graph.config import Settings
 from gsw_graph.memory import Memory
@@ -33,26 +33,36 @@ class Place:
     killed_at: float = 0.0
 
     @property
-    def environment(self) -> dict[str, str]:
-        mine = {**self.variables, "NEO4J_URI": self.settings.memory, "NEO4J_PASSWORD": self.settings.password or "", "GSWGRAPH_CACHE": str(self.settings.cache_dir)}
+    def environment(self):
+        mine = {
+            **self.variables,
+            "NEO4J_URI": self.settings.memory,
+            "NEO4J_PASSWORD": self.settings.password or "",
+            "GSWGRAPH_CACHE": str(self.settings.cache_dir),
+        }
         return {**os.environ, **{name: value for name, value in mine.items() if value}}
 
-    def start(self, *arguments: str) -> subprocess.Popen[str]:
+    def start(self, *arguments):
         command = [sys.executable, "-W", "error", RUNNER, *arguments]
-        return subprocess.Popen(command, env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        return subprocess.Popen(
+            command, env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
 
-    def finish(self) -> float:
+    def finish(self):
         """Load to the end; how many seconds it took once the memory was open."""
         with self.start("load", str(self.folder)) as process:
             assert process.stdout is not None
             assert process.stderr is not None
             line = process.stdout.readline()
             begin = time.monotonic()
-            rest, seconds = process.stdout.read(), time.monotonic() - begin
-            assert (line[:4], rest, process.wait()) == ("open", "done\n", 0), process.stderr.read()
+            rest = process.stdout.read()
+            seconds = time.monotonic() - begin
+            assert line[:4] == "open", process.stderr.read()
+            assert rest == "done\n", process.stderr.read()
+            assert process.wait() == 0, process.stderr.read()
         return seconds
 
-    def check(self, expected: Dump, strategies: tuple[str, ...] = ("linked", "dense", "bm25")) -> None:
+    def check(self, expected, strategies=("linked", "dense", "bm25")):
         with Memory.open(settings=self.settings) as memory:
             assert differences(dump(memory), expected) == []
             assert memory.status().unfinished == []
@@ -60,9 +70,10 @@ class Place:
             for strategy in strategies:
                 assert memory.ask("Who is Person7 Smith in Oldtown?", strategy=strategy).passages
 
-    def kill(self, wait: float, *, engine: bool, early: bool) -> bool:
+    def kill(self, wait, *, engine, early):
         """Load and kill it `wait` seconds after its start (`early`) or after it opened the memory; `engine`: its engine too. False if it was done before."""
-        process, pid = self.start("load", str(self.folder)), 0
+        process = self.start("load", str(self.folder))
+        pid = 0
         with process:
             assert process.stdout is not None
             assert process.stderr is not None
@@ -80,11 +91,11 @@ class Place:
 
 
 @pytest.fixture(params=["embedded", "neo4j-5.26"], name="place")
-def new_place(request: pytest.FixtureRequest, tmp_path: Path, neo4j_server: Callable[[str], Settings], fake_embedder: None) -> Iterator[Callable[[], Place]]:
+def new_place(request, tmp_path, neo4j_server, fake_embedder):
     """Gives a place with an empty memory."""
     number = iter(range(10))
 
-    def empty() -> Place:
+    def empty():
         if request.param == "embedded":
             return Place(Settings(memory=str(tmp_path / f"memory{next(number)}")), tmp_path / "corpus")
         settings = neo4j_server("5.26")
@@ -94,7 +105,7 @@ def new_place(request: pytest.FixtureRequest, tmp_path: Path, neo4j_server: Call
     return empty
 
 
-def load_at_once(here: Place) -> None:
+def load_at_once(here):
     """An undisturbed load in this process."""
     with Memory.open(settings=here.settings) as memory:
         assert memory.load(str(here.folder)).failures == []

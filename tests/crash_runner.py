@@ -36,18 +36,21 @@ class Slow(fakes.BagOfWords):
         return super().encode(texts, query=query)
 
 
-def say(text: str) -> None:
+def say(text):
     print(text, flush=True)
 
 
-def main() -> None:
+def main():
     loading._COMPARED = Rules.window = ByModel.window = 4
     writer.BATCH_BYTES = 1
-    writer.TRANSACTION_BYTES, writer.MESSAGE_BYTES = 12_000, 6_000
+    writer.TRANSACTION_BYTES = 12_000
+    writer.MESSAGE_BYTES = 6_000
     writer._FORGET_PASSAGES = 3
     writer._MERGES = 1
     Embedder.load = staticmethod(lambda settings: Embedder(settings.embedder, Slow()))
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell starts what runs in the background without it
+    signal.signal(
+        signal.SIGINT, signal.default_int_handler
+    )  # a shell starts what runs in the background without it
     mode, *arguments = sys.argv[1:]
     sys.argv = [mode, *arguments]
     if mode == "cli":
@@ -66,7 +69,12 @@ def main() -> None:
             writer._merge = told
             memory.merge()
         elif mode == "restore":
-            memory.restore(arguments[0], progress=lambda written: os.kill(os.getpid(), signal.SIGKILL) if written > int(arguments[1]) else None)
+            memory.restore(
+                arguments[0],
+                progress=lambda written: (
+                    os.kill(os.getpid(), signal.SIGKILL) if written > int(arguments[1]) else None
+                ),
+            )
         else:
             report = memory.load(*arguments)
             assert not report.failures

@@ -10,7 +10,7 @@ import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from unittest import mock
@@ -26,9 +26,20 @@ from gsw_graph.models.embed.embedder import Embedder
 REPOSITORY = Path(__file__).parents[1]
 PAGES = [REPOSITORY / name for name in ("README.md", "CONTRIBUTING.md", "examples/README.md")]
 PAGES += sorted((REPOSITORY / "docs").rglob("*.md"))
-MODEL, SERVER = "recorded replies", "on Neo4j"  # what a block is run with
-_OTHERS = ("GSWGRAPH", "NEO4J", "OPENAI", "PYTEST", "DISPLAY", "WAYLAND_DISPLAY", "BROWSER")  # no window is opened
-_BLOCK = re.compile(r"(?:^<!-- (not run|run): (.*?) -->\n)?^```(\S*)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+MODEL = "recorded replies"
+SERVER = "on Neo4j"  # what a block is run with
+_OTHERS = (
+    "GSWGRAPH",
+    "NEO4J",
+    "OPENAI",
+    "PYTEST",
+    "DISPLAY",
+    "WAYLAND_DISPLAY",
+    "BROWSER",
+)  # no window is opened
+_BLOCK = re.compile(
+    r"(?:^<!-- (not run|run): (.*?) -->\n)?^```(\S*)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL
+)
 _SPAN = re.compile(r"(?<!`)`(gswgraph [^`\n]+)`(?!`)")
 
 
@@ -44,23 +55,30 @@ class Block:
     why: str
 
     @property
-    def place(self) -> str:
+    def place(self):
         return f"{self.page.relative_to(REPOSITORY).as_posix()}:{self.line}"
 
 
-def blocks(page: Path) -> list[Block]:
+def blocks(page):
     text = page.read_text(encoding="utf-8")
-    return [Block(page, text.count("\n", 0, match.start(3)) + 1, match[3], match[4], match[1] or "", match[2] or "") for match in _BLOCK.finditer(text)]
+    return [
+        Block(
+            page, text.count("\n", 0, match.start(3)) + 1, match[3], match[4], match[1] or "", match[2] or ""
+        )
+        for match in _BLOCK.finditer(text)
+    ]
 
 
-def spans(page: Path) -> list[str]:
+def spans(page):
     """Commands within a line of text or a table."""
-    return _SPAN.findall(re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL))
+    return _SPAN.findall(
+        re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    )
 
 
-def commands(kind: str, text: str) -> list[tuple[str, list[str]]]:
+def commands(kind, text):
     """The commands of a block, each with the lines that it must print."""
-    found: list[tuple[str, list[str]]] = []
+    found = []
     for line in text.splitlines():
         if kind == "sh" or line.startswith("$ "):
             command = re.sub(r"(^|\s+)# .*$", "", line.removeprefix("$ ")).strip()
@@ -74,24 +92,26 @@ SCORE = re.compile(r"(?<![\d.])[01]\.\d\d(?!\d| m?s\b)")
 NEAR = 3  # hundredths between the scores of two processors
 
 
-def shows(expected: list[str], printed: str) -> list[str]:
+def shows(expected, printed):
     """What of the expected lines does not stand in the output, in their order; scores may differ by NEAR, other numbers as they like."""
     rest = iter(printed.splitlines())
     return [line for line in expected if not any(_same(line, found) for found in rest)]
 
 
-def _same(expected: str, printed: str) -> bool:
+def _same(expected, printed):
     if _plain(expected) != _plain(printed):
         return False
-    one, other = ([round(100 * float(score)) for score in SCORE.findall(line)] for line in (expected, printed))
+    one, other = (
+        [round(100 * float(score)) for score in SCORE.findall(line)] for line in (expected, printed)
+    )
     return len(one) == len(other) and all(abs(a - b) <= NEAR for a, b in zip(one, other, strict=True))
 
 
-def _plain(line: str) -> str:
+def _plain(line):
     return re.sub(r"\d[\d,.]*", "0", line.rstrip()).replace(" ms", " s").replace("0 min 0 s", "0 s")
 
 
-def check_options(command: str) -> None:
+def check_options(command):
     """Whether the gswgraph commands of a line could be called so."""
     for part in re.split(r"[;|>]|&&", command):
         words = shlex.split(part)
@@ -105,7 +125,7 @@ def check_options(command: str) -> None:
 
 
 @functools.cache
-def _embedder(name: str, device: str, cache: Path) -> Embedder:
+def _embedder(name, device, cache):
     return _load(Settings(embedder=name, device=device, cache_dir=cache))
 
 
@@ -115,12 +135,12 @@ _load = Embedder.load
 class KeptEngines:
     """Embedded engines that go on running from one command to the next, until another process may open their folders."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         self._running: dict[Path, embedded.EngineProcess] = {}
         self._stop: dict[Path, Callable[[], None]] = {}
         self._new = embedded.EngineProcess
 
-    def start(self, folder: Path, cache: Path, meanwhile: Callable[[], None] | None = None, heap: str | None = None) -> embedded.EngineProcess:
+    def start(self, folder, cache, meanwhile=None, heap=None):
         """In place of `embedded.EngineProcess`."""
         folder = folder.absolute()
         if folder not in self._running:
@@ -131,7 +151,7 @@ class KeptEngines:
             meanwhile()
         return self._running[folder]
 
-    def stop(self) -> None:
+    def stop(self):
         for stop in self._stop.values():
             stop()
         self._running.clear()
@@ -145,10 +165,12 @@ class Shell:
 
     folder: Path
     variables: dict[str, str] = field(default_factory=dict)
-    names: dict[str, object] = field(default_factory=lambda: {"__name__": "__main__"})  # of Python blocks, which go on from one another
+    names: dict[str, object] = field(
+        default_factory=lambda: {"__name__": "__main__"}
+    )  # of Python blocks, which go on from one another
     engines: KeptEngines = field(default_factory=KeptEngines)
 
-    def run(self, command: str) -> str:
+    def run(self, command):
         """What it prints. Fails where it ends with neither 0 nor 3, not in memory."""
         if not re.match(r"gswgraph [^|<>;&$`]*$", command):
             return self._in_bash(command)
@@ -157,28 +179,36 @@ class Shell:
         assert done.exit_code in (0, 3), f"{command}\n{done.output}\n{done.exception!r}"
         return done.stdout
 
-    def python(self, text: str) -> str:
+    def python(self, text):
         """A block of Python, with the names of the blocks before."""
         printed = io.StringIO()
         with self._within(), contextlib.redirect_stdout(printed):
             exec(compile(text, "<block>", "exec", dont_inherit=True), self.names)
         return printed.getvalue()
 
-    def _in_bash(self, command: str) -> str:
+    def _in_bash(self, command):
         self.engines.stop()
         after = self.folder / ".variables"
         script = f"{command}\nended=$?\nenv -0 > {shlex.quote(str(after))}\nexit $ended"
         done = subprocess.run(
-            ["bash", "-c", script], cwd=self.folder, env=self.variables, capture_output=True, encoding="utf-8", stdin=subprocess.DEVNULL, timeout=120
+            ["bash", "-c", script],
+            cwd=self.folder,
+            env=self.variables,
+            capture_output=True,
+            encoding="utf-8",
+            stdin=subprocess.DEVNULL,
+            timeout=120,
         )
         assert done.returncode in (0, 3), f"{command}\n{done.stdout}\n{done.stderr}"
-        self.variables.update(line.split("=", 1) for line in after.read_text(encoding="utf-8").split("\0") if "=" in line)
+        self.variables.update(
+            line.split("=", 1) for line in after.read_text(encoding="utf-8").split("\0") if "=" in line
+        )
         after.unlink()
         return done.stdout
 
     @contextlib.contextmanager
-    def _within(self) -> Iterator[None]:
-        def load(settings: Settings) -> Embedder:
+    def _within(self):
+        def load(settings):
             return _embedder(settings.embedder, settings.device, settings.cache_dir)
 
         with mock.patch.dict(os.environ, self.variables, clear=True), pytest.MonkeyPatch.context() as patch:
@@ -188,7 +218,12 @@ class Shell:
             yield
 
 
-def clean_variables(home: Path) -> dict[str, str]:
+def clean_variables(home):
     """Those of a new user who has this Python's commands."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(_OTHERS)}
-    return {**kept, "HOME": str(home), "GSWGRAPH_CACHE": str(home / "cache"), "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    return {
+        **kept,
+        "HOME": str(home),
+        "GSWGRAPH_CACHE": str(home / "cache"),
+        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+    }

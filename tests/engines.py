@@ -65,15 +65,20 @@ def neo4j_settings(version: str, request: pytest.FixtureRequest, folder: Path) -
         yield Settings(memory=uri, password=os.environ.get("NEO4J_TEST_PASSWORD"))
         return
     if local.docker_answers():
-        services, host = request.getfixturevalue("docker_services"), request.getfixturevalue("docker_ip")
-        yield Settings(memory=f"bolt://{host}:{services.port_for(f'neo4j-{version}', 7687)}", password=DOCKER_PASSWORD)
+        services = request.getfixturevalue("docker_services")
+        host = request.getfixturevalue("docker_ip")
+        yield Settings(
+            memory=f"bolt://{host}:{services.port_for(f'neo4j-{version}', 7687)}", password=DOCKER_PASSWORD
+        )
         return
     settings = private_cache(folder)
     bolt, http = free_ports()
     try:
         server = local.start(settings, version, bolt, http)
     except EngineError as error:
-        cannot_have(f"Neo4j {version}", f"no {URI_VARIABLES[version]}, no Docker engine, and from Maven: {error}")
+        cannot_have(
+            f"Neo4j {version}", f"no {URI_VARIABLES[version]}, no Docker engine, and from Maven: {error}"
+        )
     try:
         yield Settings(memory=server.url, cache_dir=settings.cache_dir)
     finally:
@@ -82,7 +87,7 @@ def neo4j_settings(version: str, request: pytest.FixtureRequest, folder: Path) -
 
 def private_cache(folder: Path) -> Settings:
     """Settings with a cache folder of their own, so that two runs never share a server; the jars are shared."""
-    shared = default_cache_dir(os.environ).absolute() / "neo4j" / "lib"
+    shared = default_cache_dir(os.environ).absolute() / "neo4j/lib"
     shared.mkdir(parents=True, exist_ok=True)
     private = folder / "neo4j"
     private.mkdir(parents=True)
@@ -117,7 +122,8 @@ class SharedEngine:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._process: embedded.EngineProcess | None = None
-        self._connect, self._new = embedded.connect, embedded.EngineProcess
+        self._connect = embedded.connect
+        self._new = embedded.EngineProcess
         self.own = False
 
     def install(self, patch: pytest.MonkeyPatch) -> None:
@@ -130,7 +136,9 @@ class SharedEngine:
             return self._connect(settings, meanwhile)
         folder = embedded_folder.prepare(folder)
         if self._process is None:
-            self._process = self._new(embedded_folder.prepare(self._folder), default_cache_dir(os.environ).absolute() / "embedded")
+            self._process = self._new(
+                embedded_folder.prepare(self._folder), default_cache_dir(os.environ).absolute() / "embedded"
+            )
         if meanwhile is not None:
             meanwhile()
         named = folder / "shared-database"
@@ -140,7 +148,9 @@ class SharedEngine:
         self._process.ask({"analyze": "RETURN 1", "database": database})  # which makes it
         password = embedded_folder.read_password(self._folder)
         driver = neo4j.GraphDatabase.driver(
-            f"bolt://127.0.0.1:{self._process.ready['bolt']}", auth=(embedded.USER, password), notifications_min_severity="OFF"
+            f"bolt://127.0.0.1:{self._process.ready['bolt']}",
+            auth=(embedded.USER, password),
+            notifications_min_severity="OFF",
         )
         dialect = embedded.EmbeddedDialect(self._process, database)
         return Connection(driver, database, dialect, str(folder), None, FairLock())
@@ -175,7 +185,9 @@ def empty(settings: Settings, *, keep_schema: bool = False) -> None:
         for (name,) in session.run("SHOW CONSTRAINTS YIELD name RETURN name").values():
             if name not in kept:
                 session.run(f"DROP CONSTRAINT `{name}`").consume()
-        shown = session.run("SHOW INDEXES YIELD name, type, options, owningConstraint WHERE type <> 'LOOKUP' AND owningConstraint IS NULL RETURN name, options")
+        shown = session.run(
+            "SHOW INDEXES YIELD name, type, options, owningConstraint WHERE type <> 'LOOKUP' AND owningConstraint IS NULL RETURN name, options"
+        )
         for name, options in shown.values():
             dimension = options.get("indexConfig", {}).get("vector.dimensions", fakes.DIMENSION)
             if name not in kept or dimension != fakes.DIMENSION:

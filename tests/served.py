@@ -5,12 +5,9 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
-from collections.abc import Iterator
-from typing import Any
 
 import httpx
 
-from gsw_graph.memory import Memory
 from gsw_graph.serve.app import BindAddress, listen, make_server
 from gsw_graph.serve.context import AppState, Limits
 
@@ -20,37 +17,42 @@ OWNER = "owner-token-of-this-test"
 class Served:
     """Where it is, and a client of it."""
 
-    def __init__(self, address: BindAddress, state: AppState) -> None:
-        self.url, self.state, self.address = address.url, state, address
+    def __init__(self, address, state):
+        self.url = address.url
+        self.state = state
+        self.address = address
         self.client = httpx.Client(base_url=address.url, timeout=60, trust_env=False)
 
-    def ask(self, question: str, **how: Any) -> dict[str, Any]:
+    def ask(self, question, **how):
         reply = self.client.post("/api/ask", json={"question": question, **how})
         assert reply.status_code == 200, reply.text
         return reply.json()
 
-    def load(self, **files: str) -> dict[str, Any]:
-        reply = self.client.post("/api/load", files=[("files", (f"{name}.md", text.encode())) for name, text in files.items()])
+    def load(self, **files):
+        reply = self.client.post(
+            "/api/load", files=[("files", (f"{name}.md", text.encode())) for name, text in files.items()]
+        )
         assert reply.status_code == 200, reply.text
         return reply.json()
 
-    def sources(self) -> set[str]:
-        return {document["source"] for document in self.client.get("/api/documents", params={"limit": 10_000}).json()["documents"]}
+    def sources(self):
+        return {
+            document["source"]
+            for document in self.client.get("/api/documents", params={"limit": 10_000}).json()["documents"]
+        }
 
-    def owner(self) -> dict[str, str]:
+    def owner(self):
         return {"Authorization": f"Bearer {OWNER}"}
 
 
-def events(text: str) -> list[tuple[str, str]]:
+def events(text):
     """The events of a stream: names, and their data."""
     blocks = [block.split("\n") for block in text.split("\n\n") if block and not block.startswith(":")]
     return [(lines[0].removeprefix("event: "), lines[1].removeprefix("data: ")) for lines in blocks]
 
 
 @contextlib.contextmanager
-def served(
-    memory: Memory, *, read_only: bool = False, token: str | None = None, names: tuple[str, ...] = (), origins: tuple[str, ...] = (), **limits: Any
-) -> Iterator[Served]:
+def served(memory, *, read_only=False, token=None, names=(), origins=(), **limits):
     state = AppState(memory, Limits(**limits), read_only=read_only)
     with listen(BindAddress(port=0, token=token, names=names, origins=origins)) as (opened, address):
         made = make_server(state, address, OWNER)

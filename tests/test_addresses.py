@@ -5,22 +5,18 @@ from __future__ import annotations
 import json
 import socket
 import threading
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
-from typing import Any
 
 import httpx
 import pytest
 from document_files import pdf
 from served import OWNER, served
 
-from gsw_graph.config import Settings
 from gsw_graph.engine.embedded_folder import RunningServer
 from gsw_graph.errors import InputError
 from gsw_graph.loaders import address, read
-from gsw_graph.loaders.address import Page, fetch, is_public
+from gsw_graph.loaders.address import fetch, is_public
 from gsw_graph.loaders.files import UnusableError
 from gsw_graph.memory import Memory
 from gsw_graph.model.documents import Document, Skipped
@@ -37,9 +33,7 @@ class Site:
     pages: dict[str, tuple[int, dict[str, str], bytes]] = field(default_factory=dict)
     asked: list[dict[str, str]] = field(default_factory=list)
 
-    def put(
-        self, path: str, body: bytes | str, kind: str = "text/html", status: int = 200, **headers: str
-    ) -> str:
+    def put(self, path, body, kind="text/html", status=200, **headers):
         data = body.encode() if isinstance(body, str) else body
         self.pages[path] = (
             status,
@@ -50,25 +44,26 @@ class Site:
 
 
 @pytest.fixture
-def site() -> Iterator[Site]:
+def site():
     found = Site()
 
     class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
+        def do_GET(self):
             found.asked.append(
                 {"path": self.path, **{name.lower(): value for name, value in self.headers.items()}}
             )
             status, headers, body = found.pages.get(self.path, (404, {}, b""))
             asked = {self.headers.get("If-None-Match"), self.headers.get("If-Modified-Since")} - {None}
             if asked & {headers.get("ETag"), headers.get("Last-Modified")}:
-                status, body = 304, b""
+                status = 304
+                body = b""
             self.send_response(status)
             for name, value in headers.items():
                 self.send_header(name, value)
             self.end_headers()
             self.wfile.write(body)
 
-        def log_message(self, *_: Any) -> None:
+        def log_message(self, *_):
             pass
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
@@ -81,13 +76,13 @@ def site() -> Iterator[Site]:
     thread.join()
 
 
-def page(url: str) -> Page:
+def page(url):
     found = fetch(url, {}, allow_private=True)
     assert found is not None
     return found
 
 
-def document(url: str) -> Document:
+def document(url):
     (found,) = read([], uploads={url: page(url)})
     assert isinstance(found, Document), found
     return found
@@ -124,7 +119,7 @@ PRIVATE = [
 
 
 @pytest.mark.parametrize("host", PRIVATE)
-def test_a_private_address_is_not_connected_to(host: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_private_address_is_not_connected_to(host, monkeypatch):
     monkeypatch.setattr(httpx.Client, "send", lambda *_, **__: pytest.fail("it was asked"))
     with pytest.raises(UnusableError, match="--allow-private"):
         fetch(f"http://{host}/page", {})
@@ -133,15 +128,16 @@ def test_a_private_address_is_not_connected_to(host: str, monkeypatch: pytest.Mo
 @pytest.mark.parametrize(
     "place", ["8.8.8.8", "2606:4700::1111", "::ffff:8.8.8.8", "64:ff9b::808:808", "2002:808:808::1"]
 )
-def test_a_public_address_is_known(place: str) -> None:
+def test_a_public_address_is_known(place):
     assert is_public(place)
 
 
-def resolved(monkeypatch: pytest.MonkeyPatch, *answers: list[str]) -> list[str]:
+def resolved(monkeypatch, *answers):
     """Have names resolve to each of these lists in turn, the last one from then on; returns the names asked for."""
-    real, asked = socket.getaddrinfo, []
+    real = socket.getaddrinfo
+    asked = []
 
-    def resolve(host: str, *args: Any, **kwargs: Any) -> Any:
+    def resolve(host, *args, **kwargs):
         if not host.endswith(".example"):
             return real(host, *args, **kwargs)
         asked.append(host)
@@ -155,14 +151,14 @@ def resolved(monkeypatch: pytest.MonkeyPatch, *answers: list[str]) -> list[str]:
 
 
 @pytest.mark.parametrize("places", [["127.0.0.1"], ["93.184.215.14", "10.0.0.1"]])
-def test_a_name_of_a_private_address_is_refused(monkeypatch: pytest.MonkeyPatch, places: list[str]) -> None:
+def test_a_name_of_a_private_address_is_refused(monkeypatch, places):
     resolved(monkeypatch, places)
     monkeypatch.setattr(httpx.Client, "send", lambda *_, **__: pytest.fail("it was asked"))
     with pytest.raises(UnusableError, match="--allow-private"):
         fetch("http://pages.example/", {})
 
 
-def test_what_was_checked_is_connected_to(monkeypatch: pytest.MonkeyPatch, site: Site) -> None:
+def test_what_was_checked_is_connected_to(monkeypatch, site):
     """A name that leads elsewhere when it is resolved again is not followed there."""
     asked = resolved(monkeypatch, ["127.0.0.1"], ["127.0.0.9"])
     site.put("/page", PAGE)
@@ -172,7 +168,7 @@ def test_what_was_checked_is_connected_to(monkeypatch: pytest.MonkeyPatch, site:
     assert site.asked[0]["host"].startswith("pages.example:")
 
 
-def test_a_redirect_is_checked_as_the_first_address(monkeypatch: pytest.MonkeyPatch, site: Site) -> None:
+def test_a_redirect_is_checked_as_the_first_address(monkeypatch, site):
     monkeypatch.setattr(
         address, "is_public", lambda place: place == "127.0.0.1"
     )  # as if the site were public
@@ -198,7 +194,7 @@ def test_a_redirect_is_checked_as_the_first_address(monkeypatch: pytest.MonkeyPa
     assert {asked["path"] for asked in site.asked} == {"/away", "/page"}
 
 
-def test_an_address_that_cannot_be_fetched_says_why(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_address_that_cannot_be_fetched_says_why(site, monkeypatch):
     large = site.put("/large", b"x" * 2000, "text/plain")
     monkeypatch.setattr(address, "MOST", 1000)
     for url, reason in {
@@ -214,9 +210,11 @@ def test_an_address_that_cannot_be_fetched_says_why(site: Site, monkeypatch: pyt
             fetch(url, {}, allow_private=True)
 
 
-def test_type_and_content_decide_what_a_page_is(site: Site) -> None:
+def test_type_and_content_decide_what_a_page_is(site):
     html = document(site.put("/guide/quay", PAGE))
-    assert (html.title, html.loader, html.source) == ("The Quay", "html", f"{site.url}/guide/quay")
+    assert html.title == "The Quay"
+    assert html.loader == "html"
+    assert html.source == f"{site.url}/guide/quay"
     assert (
         document(site.put("/a.bin?b=1", pdf("A paper on quays."), "application/octet-stream")).loader == "pdf"
     )
@@ -229,7 +227,7 @@ def test_type_and_content_decide_what_a_page_is(site: Site) -> None:
     assert isinstance(next(read([], uploads={picture: page(picture)})), Skipped)
 
 
-def test_records_of_an_address_are_its_own(site: Site) -> None:
+def test_records_of_an_address_are_its_own(site):
     records = [
         {"id": "a", "title": "A", "text": "Words of A."},
         {"id": "b", "title": "B", "text": "Words of B."},
@@ -242,9 +240,7 @@ def test_records_of_an_address_are_its_own(site: Site) -> None:
     ]
 
 
-def test_a_page_is_loaded_shown_asked_again_and_forgotten(
-    fresh_settings: Settings, fake_embedder: None, site: Site
-) -> None:
+def test_a_page_is_loaded_shown_asked_again_and_forgotten(fresh_settings, fake_embedder, site):
     url = site.put("/quay", PAGE, ETag='"1"')
     dated = site.put("/dated", PAGE.replace("quay", "mole"), Last_Modified="Mon, 03 Mar 2025 10:00:00 GMT")
     with Memory.open(settings=fresh_settings) as memory:
@@ -268,9 +264,7 @@ def test_a_page_is_loaded_shown_asked_again_and_forgotten(
         assert memory.forget(url, dated).forgotten == sorted([url, dated])
 
 
-def test_a_client_of_a_server_can_name_no_address(
-    fresh_settings: Settings, fake_embedder: None, site: Site, tmp_path: Path
-) -> None:
+def test_a_client_of_a_server_can_name_no_address(fresh_settings, fake_embedder, site, tmp_path):
     if "://" in fresh_settings.memory:
         pytest.skip("a server of a memory in a folder is asked here")
     url = site.put("/quay", PAGE)
@@ -294,12 +288,11 @@ def test_a_client_of_a_server_can_name_no_address(
         assert server.sources() == set()
 
 
-def test_beside_a_server_the_owner_fetches_and_sends(
-    fresh_settings: Settings, fake_embedder: None, site: Site, tmp_path: Path
-) -> None:
+def test_beside_a_server_the_owner_fetches_and_sends(fresh_settings, fake_embedder, site, tmp_path):
     if "://" in fresh_settings.memory:
         pytest.skip("a server of a memory in a folder is asked here")
-    url, note = site.put("/quay", PAGE, ETag='"1"'), tmp_path / "note.md"
+    url = site.put("/quay", PAGE, ETag='"1"')
+    note = tmp_path / "note.md"
     note.write_text("Words of a note.")
     with (
         Memory.open(settings=fresh_settings) as memory,

@@ -7,9 +7,10 @@ import json
 import cli_runner
 import pytest
 from cli_runner import last_call, run
+from samples import cases
 
 from gsw_graph.errors import InputError
-from gsw_graph.explore.analyses import NAMES, analyses, bind, parse
+from gsw_graph.explore.analyses import analyses, bind, parse
 from gsw_graph.model.results import Table
 
 fake = cli_runner.fake
@@ -28,12 +29,16 @@ LIMIT 10
 
 def test_a_file_is_read():
     found = parse("one", FILE)
-    assert (found.summary, found.details) == ("What it shows.", "More of it.")
-    assert [(parameter.name, parameter.default, parameter.description) for parameter in found.parameters] == [
+    assert found.summary == "What it shows."
+    assert found.details == "More of it."
+    expected = [
         ("concept", None, "a name"),
         ("least", 2, "how many"),
         ("limit", 10, "at most so many rows"),
     ]
+    assert [
+        (parameter.name, parameter.default, parameter.description) for parameter in found.parameters
+    ] == expected
 
 
 def test_values_become_parameters_and_what_browser_draws_is_left_out():
@@ -41,7 +46,9 @@ def test_values_become_parameters_and_what_browser_draws_is_left_out():
     assert "WITH $concept AS concept, $least AS least\n" in query
     assert query.endswith("LIMIT $limit\n")
     assert "drawing" not in query
-    early, _ = bind(parse("one", FILE.replace("RETURN", "WITH c ORDER BY c.id LIMIT 10\nWITH c\nLIMIT 10\nRETURN")), {})
+    early, _ = bind(
+        parse("one", FILE.replace("RETURN", "WITH c ORDER BY c.id LIMIT 10\nWITH c\nLIMIT 10\nRETURN")), {}
+    )
     assert "c.id LIMIT 10\nWITH c\nLIMIT $limit\nRETURN" in early, "a bound that is not of the rows stays"
     assert values == {"concept": "beyonce", "least": 3, "limit": 10}
 
@@ -63,25 +70,10 @@ def test_what_does_not_fit_is_told(told, said):
     assert str(error.value) == said
 
 
-@pytest.mark.parametrize("text", ["// A.\n// $a: x\nMATCH (n) RETURN n\nLIMIT 3\n", "// A.\nMATCH (n) RETURN n\n", "// A.\nWITH 1 AS a\nRETURN a\nLIMIT 3\n"])
-def test_a_file_that_says_another_thing_than_it_does_is_no_analysis(text):
-    with pytest.raises(ValueError, match="it must say what its parameters are"):
-        parse("one", text)
-
-
-def test_each_file_keeps_to_the_form():
-    for analysis in analyses().values():
-        assert len(analysis.summary) <= 100
-        assert analysis.summary.endswith(".")
-        query, values = bind(analysis, {})
-        assert set(values) == {parameter.name for parameter in analysis.parameters}
-        assert all(f"${name}" in query for name in values)
-        assert {p.name for p in analysis.parameters if "a name; without" in p.description or "another name" in p.description} <= set(NAMES)
-
-
 def test_the_list(fake):
     shown = run("cypher", "--list").stdout
-    assert all(name in shown for name in analyses())
+    for name in analyses():
+        assert name in shown
     assert max(map(len, shown.splitlines())) < 130
     found = json.loads(run("cypher", "--list", "--json").stdout)
     assert [one["name"] for one in found] == list(analyses())
@@ -93,22 +85,19 @@ def test_an_analysis_is_run_by_its_name(fake):
     result = run("cypher", "most-mentioned", "limit=3")
     assert last_call(fake) == ("explore", ("most_mentioned",), {"limit": 3})
     assert "person; builder" in result.stdout
-    assert json.loads(run("cypher", "most_mentioned", "--json").stdout)["rows"][0]["roles"] == ["person", "builder"]
+    found = json.loads(run("cypher", "most_mentioned", "--json").stdout)["rows"][0]["roles"]
+    assert found == [
+        "person",
+        "builder",
+    ]
 
 
 @pytest.mark.parametrize(
     ("args", "code", "said"),
-    [
-        (["timlne"], 1, "no analysis is called 'timlne'. Near it: timeline"),
-        (["timeline", "sinc=1"], 1, "timeline has no parameter 'sinc'"),
-        (["timeline", "since"], 2, "'since' is not NAME=VALUE"),
-        (["timeline", "since=1", "since=2"], 2, "given twice"),
-        (["timeline", "--write"], 2, "An analysis only reads"),
-        (["RETURN 1", "a=1"], 2, "KEY=VALUE are for analyses"),
-        (["--list", "timeline"], 2, "--list stands alone"),
-    ],
+    cases(__file__, "what_cannot_be_run_is_told_before_an_engine_starts"),
 )
 def test_what_cannot_be_run_is_told_before_an_engine_starts(fake, args, code, said):
     result = run("cypher", *args)
-    assert (result.exit_code, fake.calls) == (code, [])
+    assert result.exit_code == code
+    assert fake.calls == []
     assert said in result.stderr

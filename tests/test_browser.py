@@ -18,14 +18,13 @@ from gsw_graph.engine import local
 from gsw_graph.errors import EngineError
 from gsw_graph.explore import browser
 from gsw_graph.explore.picture.picture import COLOURS
-from gsw_graph.memory import Memory
 
 PASSWORD = "0123456789abcdef"
 PLACE = browser.BrowserAddress("http://127.0.0.1:7474/browser/", "bolt://neo4j@127.0.0.1:7687", "neo4j")
 
 
 @pytest.fixture
-def private(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> local.LocalServer:
+def private(tmp_path, monkeypatch):
     """A private server that seems to run."""
     (tmp_path / "password").write_text(PASSWORD)
     server = local.LocalServer(
@@ -45,7 +44,7 @@ def private(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> local.LocalServe
     return server
 
 
-def test_a_link_carries_a_query_whole() -> None:
+def test_a_link_carries_a_query_whole():
     query = "MATCH (n)\nWHERE n.name = 'a + 100 %' // why?\nRETURN n"
     told = parse_qs(urlsplit(PLACE.link(query)).query, strict_parsing=True)
     assert told == {"dbms": ["bolt://neo4j@127.0.0.1:7687"], "db": ["neo4j"], "cmd": ["edit"], "arg": [query]}
@@ -57,26 +56,42 @@ def test_a_link_carries_a_query_whole() -> None:
     [
         ("bolt://127.0.0.1:17001", "http://127.0.0.1:17002/browser/", "bolt://neo4j@127.0.0.1:17001"),
         ("bolt://localhost:7687", "http://localhost:7474/browser/", "bolt://neo4j@localhost:7687"),
-        ("neo4j://me:secret@db.example.org", "http://db.example.org:7474/browser/", "neo4j://me@db.example.org:7687"),
-        ("neo4j+s://db.example.org", "https://db.example.org:7473/browser/", "neo4j+s://neo4j@db.example.org:7687"),
-        ("neo4j+s://ab12.databases.neo4j.io", "https://browser.neo4j.io/", "neo4j+s://neo4j@ab12.databases.neo4j.io:7687"),
+        (
+            "neo4j://me:secret@db.example.org",
+            "http://db.example.org:7474/browser/",
+            "neo4j://me@db.example.org:7687",
+        ),
+        (
+            "neo4j+s://db.example.org",
+            "https://db.example.org:7473/browser/",
+            "neo4j+s://neo4j@db.example.org:7687",
+        ),
+        (
+            "neo4j+s://ab12.databases.neo4j.io",
+            "https://browser.neo4j.io/",
+            "neo4j+s://neo4j@ab12.databases.neo4j.io:7687",
+        ),
         ("bolt://[::1]:7688", "http://[::1]:7474/browser/", "bolt://neo4j@[::1]:7688"),
     ],
 )
-def test_where_browser_of_a_server_is(private: local.LocalServer, memory: str, page: str, dbms: str) -> None:
+def test_where_browser_of_a_server_is(private, memory, page, dbms):
     place = browser.find(Settings(memory=memory))
-    assert (place.page, place.dbms) == (page, dbms)
+    assert place.page == page
+    assert place.dbms == dbms
     assert "secret" not in place.link("RETURN 1")
 
 
-def test_a_folder_has_no_browser(tmp_path: Path) -> None:
+def test_a_folder_has_no_browser(tmp_path):
     with pytest.raises(EngineError, match=r"no Neo4j Browser.*gswgraph db start"):
         browser.find(Settings(memory=str(tmp_path)))
 
 
-def test_the_style_has_every_label_in_the_colours_of_the_pictures() -> None:
+def test_the_style_has_every_label_in_the_colours_of_the_pictures():
     rules = local.style()
-    assert {name.removeprefix("node."): rule["color"] for name, rule in rules.items() if name.startswith("node.")} == COLOURS
+    found = {
+        name.removeprefix("node."): rule["color"] for name, rule in rules.items() if name.startswith("node.")
+    }
+    assert found == COLOURS
     assert rules["relationship.USED"]["caption"] == "{hop}"
     command, _, rest = local.after_login().rpartition("; ")
     assert rest == "clear"
@@ -84,7 +99,7 @@ def test_the_style_has_every_label_in_the_colours_of_the_pictures() -> None:
     assert json.loads(command.removeprefix("style ")) == rules
 
 
-def test_the_style_knows_the_labels_of_named_memories(tmp_path: Path) -> None:
+def test_the_style_knows_the_labels_of_named_memories(tmp_path):
     rules = local.style(["handbook"])
     for label in LABELS:
         assert rules[f"node.{label}__handbook"] == rules[f"node.{label}"]
@@ -101,30 +116,42 @@ def test_the_style_knows_the_labels_of_named_memories(tmp_path: Path) -> None:
     assert local.styled_memories(tmp_path / "none") == []
 
 
-@pytest.mark.parametrize(("address", "grey"), [("bolt://127.0.0.1:17001", False), ("bolt://127.0.0.1:17001/?memory=old", False), ("bolt://127.0.0.1:17001/?memory=new", True), ("bolt://db.example.org/?memory=new", False)])
-def test_a_memory_that_is_younger_than_its_server_is_grey(private: local.LocalServer, address: str, grey: bool) -> None:
+@pytest.mark.parametrize(
+    ("address", "grey"),
+    [
+        ("bolt://127.0.0.1:17001", False),
+        ("bolt://127.0.0.1:17001/?memory=old", False),
+        ("bolt://127.0.0.1:17001/?memory=new", True),
+        ("bolt://db.example.org/?memory=new", False),
+    ],
+)
+def test_a_memory_that_is_younger_than_its_server_is_grey(private, address, grey):
     (private.home / "memories.json").write_text('["old"]')
     assert browser.is_grey(Settings(memory=address)) is grey
 
 
-def test_no_window_no_web_browser(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_window_no_web_browser(monkeypatch):
     monkeypatch.setattr("sys.platform", "linux")
     for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(browser.webbrowser, "open", lambda url: pytest.fail("a browser of text would take the terminal"))
+    monkeypatch.setattr(
+        browser.webbrowser, "open", lambda url: pytest.fail("a browser of text would take the terminal")
+    )
     assert not browser.open_page("http://127.0.0.1:7474/")
 
 
-@pytest.mark.parametrize("arguments", [["--browse"], ["Who?", "--browse", "--forget-question"], ["Who?", "--browse", "--json"]])
-def test_what_cannot_be_browsed_is_refused_before_it_is_asked(arguments: list[str]) -> None:
+@pytest.mark.parametrize(
+    "arguments", [["--browse"], ["Who?", "--browse", "--forget-question"], ["Who?", "--browse", "--json"]]
+)
+def test_what_cannot_be_browsed_is_refused_before_it_is_asked(arguments):
     refused = CliRunner().invoke(main, ["ask", *arguments])
     assert refused.exit_code == 2
     assert "--browse draws one question that is kept" in refused.output
 
 
 @pytest.mark.parametrize("engine_settings", ["embedded"], indirect=True)
-def test_of_a_memory_in_a_folder_a_picture_is_opened(sample: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
-    opened: list[str] = []
+def test_of_a_memory_in_a_folder_a_picture_is_opened(sample, monkeypatch):
+    opened = []
     monkeypatch.setattr(graph, "open_page", lambda url: bool(opened.append(url)) or True)
     runner = CliRunner()
     monkeypatch.setattr(graph, "open_memory", lambda url: contextlib.nullcontext(sample))

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
 
 import engines
 import fakes
@@ -17,10 +14,8 @@ from cli_runner import run as run_command
 
 from gsw_graph.cli import graph
 from gsw_graph.config import Settings
-from gsw_graph.cypher import TYPES
 from gsw_graph.engine import local
 from gsw_graph.errors import InputError
-from gsw_graph.explore.picture.picture import COLOURS
 from gsw_graph.memory import Memory
 from gsw_graph.models.embed.embedder import Embedder
 
@@ -39,12 +34,15 @@ class World:
 
 @pytest.fixture(scope="module", params=["5.26"])
 def world(
-    request: pytest.FixtureRequest,
-    neo4j_server: Callable[[str], Settings],
-    tmp_path_factory: pytest.TempPathFactory,
-) -> Iterator[World]:
-    settings, own = neo4j_server(request.param), None
-    if not any(server.running for server in local.status(settings)):  # a server of somebody else: ours is what `db start` starts
+    request,
+    neo4j_server,
+    tmp_path_factory,
+):
+    settings = neo4j_server(request.param)
+    own = None
+    if not any(
+        server.running for server in local.status(settings)
+    ):  # a server of somebody else: ours is what `db start` starts
         own = engines.private_cache(tmp_path_factory.mktemp("browser"))
         server = local.start(own, request.param, *engines.free_ports())
         settings = Settings(memory=server.url, cache_dir=own.cache_dir)
@@ -65,7 +63,7 @@ def world(
             local.stop(own)
 
 
-def log_in(page: Any, link: str, password: str) -> None:
+def log_in(page, link, password):
     page.goto(link)
     page.wait_for_selector("input[type=password]")
     assert page.input_value("input[data-testid=username]") == "neo4j"
@@ -73,14 +71,14 @@ def log_in(page: Any, link: str, password: str) -> None:
     page.keyboard.press("Enter")
 
 
-def run(page: Any) -> None:
+def run(page):
     """Press the blue arrow beside the query, and wait until what is drawn has come to rest."""
     page.locator("[data-testid=editor-Run]").first.click()
     page.wait_for_selector("g.node")
     page.wait_for_timeout(3000)
 
 
-def drawn(page: Any, what: str) -> list[str]:
+def drawn(page, what):
     """The captions of nodes or relationships, as far as they fit."""
     lines = page.locator(f"g.{what}").evaluate_all(
         "all => all.map(one => [...one.querySelectorAll('text')].map(line => line.textContent).join(' '))"
@@ -88,10 +86,10 @@ def drawn(page: Any, what: str) -> list[str]:
     return [" ".join(text.split()) for text in lines]
 
 
-def is_drawn(text: str, captions: list[str]) -> bool:
+def is_drawn(text, captions):
     """Whether a caption begins as the text and has no word but its, in order: which fit into a circle hangs on the fonts of the machine."""
 
-    def shows(caption: str) -> bool:
+    def shows(caption):
         words = iter(text.split())
         shown = caption.removesuffix("…").split()
         return (
@@ -103,7 +101,8 @@ def is_drawn(text: str, captions: list[str]) -> bool:
     return any(map(shows, captions))
 
 
-def test_an_answer_is_drawn_hop_by_hop(world: World) -> None:
+@pytest.mark.slow
+def test_an_answer_is_drawn_hop_by_hop(world):
     with chromium() as page:
         log_in(page, world.memory.browser(world.question), world.password)
         page.wait_for_function(GRASS)  # the server has Browser take our style at the login
@@ -133,8 +132,9 @@ def test_an_answer_is_drawn_hop_by_hop(world: World) -> None:
         assert concepts == "Concept (2)", "a concept is drawn where it joins two documents, and nowhere else"
 
 
-def test_the_commands_open_browser(world: World, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    opened: list[str] = []
+@pytest.mark.slow
+def test_the_commands_open_browser(world, monkeypatch, tmp_path):
+    opened = []
     monkeypatch.setattr(graph, "open_page", lambda url: bool(opened.append(url)) or True)
     monkeypatch.setattr(Embedder, "load", staticmethod(fakes.embedder))
     monkeypatch.setenv("GSWGRAPH_CACHE", str(world.memory.settings.cache_dir))
@@ -147,28 +147,17 @@ def test_the_commands_open_browser(world: World, monkeypatch: pytest.MonkeyPatch
         assert shown.exit_code == 0, shown.output
         assert "Neo4j Browser is open: log in, and the blue arrow beside the query" in shown.output
     assert len(opened) == 2
-    assert run_command("--memory", f"{url}/?memory=handbook", "browse", "--style", str(tmp_path / "style.grass")).exit_code == 0
+    assert (
+        run_command(
+            "--memory", f"{url}/?memory=handbook", "browse", "--style", str(tmp_path / "style.grass")
+        ).exit_code
+        == 0
+    )
     assert "node.Concept__handbook {" in (tmp_path / "style.grass").read_text()
     opened.pop()
-    assert all(link.startswith("http://127.0.0.1:") and len(link) < 8000 for link in opened)
+    for link in opened:
+        assert link.startswith("http://127.0.0.1:")
+        assert len(link) < 8000
     assert world.memory.browser(world.question[:12]) == world.memory.browser(world.question)
     with pytest.raises(InputError, match="no question"):
         world.memory.browser("zzz")
-
-
-def test_a_named_memory_has_colours_and_short_types(world: World, tmp_path: Path) -> None:
-    named = world.memory.named("handbook")
-    named.load(*samples.write(tmp_path))
-    with chromium() as page:
-        log_in(page, named.browser(), world.password)
-        page.wait_for_function("() => (localStorage['neo4j.grass'] || '').includes('QAPair__handbook')")
-        page.wait_for_timeout(500)
-        run(page)
-        shoot(page, "handbook")
-        colours = page.locator("g.node circle").evaluate_all("all => all.map(one => one.getAttribute('fill'))")
-        assert {COLOURS[label] for label in ("Concept", "Entity", "Passage")} == set(filter(None, colours))
-        assert "Ana Ruiz" in drawn(page, "node")
-        types = drawn(page, "relationship")
-        assert types
-        assert all(any(kind.startswith(text.removesuffix("…")) for kind in TYPES) for text in types)
-    named.forget(everything=True)

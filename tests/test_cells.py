@@ -92,7 +92,9 @@ def test_case_33_a_workbook(tmp_path):
     sheet.append(["Pell Bay", 501, 0.075, -900, datetime.timedelta(hours=30), False, "#DIV/0!"])
     for cell, code in {"B2": "00000", "C2": "0.0%", "D2": "#,##0.00;(#,##0.00)", "E2": "[h]:mm"}.items():
         sheet[cell].number_format = code
-    assert "| Pell Bay | 00501 | 7.5% | (900.00) | 30:00 | FALSE | #DIV/0! |" in load(tmp_path / "a.xlsx", book)
+    assert "| Pell Bay | 00501 | 7.5% | (900.00) | 30:00 | FALSE | #DIV/0! |" in load(
+        tmp_path / "a.xlsx", book
+    )
 
 
 def test_what_is_hidden_in_a_workbook_is_said(tmp_path):
@@ -112,8 +114,17 @@ def test_what_is_hidden_in_a_workbook_is_said(tmp_path):
 def test_merged_cells_of_a_workbook_keep_the_columns(tmp_path):
     book = openpyxl.Workbook()
     sheet = book.active
-    for row in (["Region", "Town", "Mayor"], ["North", "Pell", "Bo"], [None, "Aske", "Ida"], ["All", None, "Jon"]):
+    for row in (
+        ["Region", "Town", "Mayor"],
+        ["North", "Pell", "Bo"],
+        [None, "Aske", "Ida"],
+        ["All", None, "Jon"],
+    ):
         sheet.append(row)
     sheet.merge_cells("A2:A3")
     sheet.merge_cells("A4:B4")
-    assert load(tmp_path / "a.xlsx", book).split("\n")[-3:] == ["| North | Pell | Bo |", "|  | Aske | Ida |", "| All |  | Jon |"]
+    assert load(tmp_path / "a.xlsx", book).split("\n")[-3:] == [
+        "| North | Pell | Bo |",
+        "|  | Aske | Ida |",
+        "| All |  | Jon |",
+    ]

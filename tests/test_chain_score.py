@@ -3,27 +3,25 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 import pytest
 from chain_fakes import Find, grown, plan, scored
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gsw_graph.ask.retrieve.qa_chains import BeamChain, grow_chains
-from gsw_graph.ask.retrieve.recipes import CHAIN_SCORES, ChainRecipe, geometric, panini_code
+from gsw_graph.ask.retrieve.recipes import CHAIN_SCORES, geometric
 
 chances = st.lists(st.floats(0, 1), min_size=1, max_size=8)
 
 
-def test_equation_1_is_the_plain_geometric_mean() -> None:
+def test_equation_1_is_the_plain_geometric_mean():
     assert geometric([0.8320, 0.8945]) == pytest.approx(math.sqrt(0.8320 * 0.8945))
     assert geometric([0.8320, 0.8945]) == pytest.approx(0.8627, abs=5e-5)
     assert geometric([0.5, 0.4, 0.2]) == pytest.approx(0.04 ** (1 / 3))
     assert geometric([0.7]) == pytest.approx(0.7)
 
 
-def test_the_trace_of_appendix_c() -> None:
+def test_the_trace_of_appendix_c():
     """The chains of the paper's example, without those whose answers stand in their question; equal scores there have the order of the alphabet here."""
     found = {
         "Who performed the song Changed It?": [
@@ -39,66 +37,33 @@ def test_the_trace_of_appendix_c() -> None:
         ],
     }
     question = "What is the place of birth of the performer of song Changed It?"
-    beams = grown(plan("Who performed the song Changed It?", "What is the place of birth of #1?"), question, Find(found), score="panini_code")
-    assert [(c.links[1].answer, round(c.score, 4)) for c in beams.chains[1]] == [
+    beams = grown(
+        plan("Who performed the song Changed It?", "What is the place of birth of #1?"),
+        question,
+        Find(found),
+        score="panini_code",
+    )
+    expected = [
         ("Lil Wayne", 0.9160),
         ("Nicki Minaj", 0.9160),
         ("No Frauds", 0.8086),
         ("Regret in Your Tears", 0.8086),
         ("March 10, 2017", 0.7949),
     ]
-    assert [(c.links[1].answer, c.links[2].answer, round(c.score, 4)) for c in beams.chains[2]] == [
+    assert [(c.links[1].answer, round(c.score, 4)) for c in beams.chains[1]] == expected
+    expected = [
         ("Nicki Minaj", "Saint James, Port of Spain", 0.9315),
         ("Nicki Minaj", "Queens, New York City", 0.8637),
     ]
-
-
-@pytest.mark.parametrize(("score", "best"), [("panini_code", "Steep"), ("geometric", "Level")])
-def test_the_chain_score_that_is_asked_for_decides(score: str, best: str) -> None:
-    found = {
-        "first": [scored("a", 0.95, "Ana"), scored("b", 0.50, "Bo")],
-        "second of Ana": [scored("c", 0.20, "Steep")],
-        "second of Bo": [scored("d", 0.40, "Level")],
-    }
-    two = plan("first", "second of #1")
-    assert grown(two, "?", Find(found), score=score).ends()[0].links[2].answer == best
-
-
-def test_the_score_of_the_usual_recipe() -> None:
-    assert ChainRecipe().score == "panini_code"  # measured: docs/ricr.md
-    assert panini_code([0.9, 0.4]) == pytest.approx(0.8155, abs=1e-4)  # sqrt(0.95 * 0.7)
-
-
-@pytest.mark.parametrize(("score", "order"), [("geometric", "Level Steep"), ("last_hop", "Level Steep"), ("similarity", "Steep Level"), ("combined", "Level Steep")])
-def test_the_scores_of_the_ablation(score: str, order: str) -> None:
-    """Panini, E.1.4: by the hops, the last of them, the cosine of question and chain, or both."""
-    found = {
-        "first": [scored("a", 0.95, "Ana"), scored("b", 0.50, "Bo")],
-        "second of Ana": [scored("c", 0.20, "Steep")],
-        "second of Bo": [scored("d", 0.60, "Level")],
-    }
-
-    def similarity(question: str, chains: Sequence[BeamChain]) -> list[float]:
-        return [0.6 if "Steep" in chain.hops[-1].answer else 0.55 for chain in chains]
-
-    beams = grow_chains(plan("first", "second of #1"), "?", Find(found), ChainRecipe(score=score), similarity=similarity)
-    assert [chain.hops[-1].answer for chain in beams.ends()] == order.split()
-    if score == "combined":
-        assert beams.ends()[0].score == pytest.approx((0.55 + math.sqrt(0.5 * 0.6)) / 2)
+    assert [(c.links[1].answer, c.links[2].answer, round(c.score, 4)) for c in beams.chains[2]] == expected
 
 
 @pytest.mark.parametrize("name", sorted(CHAIN_SCORES))
 @given(scores=chances, more=st.floats(0, 1))
-def test_bounds(name: str, scores: list[float], more: float) -> None:
+def test_bounds(name, scores, more):
     """Between the worst and the best possible, and never lower for a better hop."""
     score = CHAIN_SCORES[name]
     assert 0 <= score(scores) <= 1 + 1e-12
     for place, one in enumerate(scores):
         better = [*scores[:place], max(one, more), *scores[place + 1 :]]
         assert score(better) >= score(scores) - 1e-12
-
-
-@given(scores=chances)
-def test_means_lie_between_the_hops(scores: list[float]) -> None:
-    assert max(min(scores), 1e-6) - 1e-12 <= geometric(scores) <= max(*scores, 1e-6) + 1e-12
-    assert (min(scores) + 1) / 2 - 1e-12 <= panini_code(scores) <= (max(scores) + 1) / 2 + 1e-12

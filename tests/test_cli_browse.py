@@ -18,27 +18,14 @@ def test_list_shows_a_line_a_document(fake):
     result = run("list", "iron", "works", "--extractor", "llm", "--unfinished", "-n", "1")
     given = {"extractor": "llm", "loader": None, "unfinished": True, "limit": 1}
     assert last_call(fake) == ("documents", ("iron works",), given)
-    assert result.stdout.splitlines() == ["/far/1.md  Foundry, 2 passages, 1 not read", "1 of 7 documents; -n shows more"]
+    assert result.stdout.splitlines() == [
+        "/far/1.md  Foundry, 2 passages, 1 not read",
+        "1 of 7 documents; -n shows more",
+    ]
     assert run("list", "--long").stdout.splitlines() == [
         "/far/1.md  Foundry, 2 passages, llm (small), 2026-01-02, 1 passage not read; the next load asks again",
         "1 of 7 documents; -n shows more",
     ]
-
-
-def test_a_document_of_the_list_fits_a_line_of_the_terminal(fake, monkeypatch):
-    first = fake.stored.documents[0]
-    long = replace(first, source="/very/long" * 12 + "/guide/testing.md", title="The title of a document " * 9, meta={"author": "x" * 90})
-    fake.stored = Documents(2, [first, long])
-    for columns in ("60", "80", "120"):
-        monkeypatch.setenv("COLUMNS", columns)
-        lines = run("list").stdout.splitlines()
-        assert max(map(len, lines)) <= int(columns)
-        assert "/guide/testing.md  The title" in lines[1], "a source is told by its end"
-        assert lines[1].endswith("…, 2 passages, 1 not read")
-    monkeypatch.delenv("COLUMNS")
-    assert long.source in run("list").stdout, "a pipe gets all of it"
-
-
 
 
 def test_show_has_the_text_and_what_was_found(fake):
@@ -57,29 +44,6 @@ def test_show_has_the_text_and_what_was_found(fake):
     assert found["passages"][0]["phrases"][0]["pairs"][0]["answers"] == ["Ada"]
 
 
-def test_history_lists_answers_and_what_they_took(fake):
-    result = run("history", "--find", "found", "-n", "1")
-    assert last_call(fake) == ("history", ("found",), {"limit": 1})
-    lines = result.stdout.splitlines()
-    assert lines[:2] == ["1. Who founded it?", "   Ada  (confidence 0.75)"]
-    assert lines[2].endswith("ricr, 1.5 s, small, 1,200 tokens in and 30 out, $0.02")
-    assert lines[-1] == "1 of 3 questions; all together 2,400 tokens in and 60 out, $0.04"
-    assert json.loads(run("history", "--json").stdout)["total"] == 3
-    fake.questions = History(0, {"in": 0, "out": 0}, None, [])
-    assert run("history").stdout == "0 questions\n"
-
-
-
-
-def test_one_question_again(fake):
-    result = run("history", "2")
-    assert last_call(fake) == ("question", ("2",), {})
-    for words in ("Who founded it?\nAda", "id abc123", "#1  Who founded the foundry?", "1, hop 1: Who founded the foundry? -> Ada", "1. Foundry, /far/1.md  (cited)"):
-        assert words in result.stdout
-    assert json.loads(run("history", "abc", "--json").stdout)["pairs"][0]["qa"]["answers"] == ["Ada"]
-    assert last_call(fake) == ("question", ("abc",), {})
-
-
 @pytest.mark.parametrize("args", [["history", "1", "--find", "x"], ["show"], ["list", "-n", "0"]])
 def test_what_does_not_fit_is_refused(fake, args):
     assert run(*args).exit_code == 2
@@ -89,7 +53,11 @@ def test_what_does_not_fit_is_refused(fake, args):
 def test_hostile_text_drives_no_terminal(fake):
     document = replace(fake.shown.document, title=HOSTILE, source=HOSTILE)
     fake.stored = Documents(1, [document])
-    fake.shown = replace(fake.shown, document=document, passages=[replace(fake.shown.passages[0], text=HOSTILE, names=[HOSTILE])])
+    fake.shown = replace(
+        fake.shown,
+        document=document,
+        passages=[replace(fake.shown.passages[0], text=HOSTILE, names=[HOSTILE])],
+    )
     fake.kept = replace(fake.kept, question=HOSTILE, answer=HOSTILE)
     fake.questions = History(1, {"in": 0, "out": 0}, None, [fake.kept])
     for args in (["list"], ["show", "x"], ["history"], ["history", "1"]):

@@ -38,7 +38,14 @@ def hostile(fake):
     fake.table = Table([HOSTILE], [{HOSTILE: HOSTILE}, {HOSTILE: [HOSTILE]}])
 
 
-CALLS = [["load", "x"], ["ask", "q", "--trace", "--timings"], ["status"], ["doctor"], ["forget", "x"], ["cypher", "RETURN 1"]]
+CALLS = [
+    ["load", "x"],
+    ["ask", "q", "--trace", "--timings"],
+    ["status"],
+    ["doctor"],
+    ["forget", "x"],
+    ["cypher", "RETURN 1"],
+]
 
 
 @pytest.mark.parametrize("args", CALLS, ids=lambda args: args[0])
@@ -63,7 +70,10 @@ def test_json_is_one_document_whatever_the_text(fake, args):
 def strings(value):
     if isinstance(value, str):
         return {value}
-    parts = [*value.keys(), *value.values()] if isinstance(value, dict) else value if isinstance(value, list) else []
+    if isinstance(value, dict):
+        parts = [*value.keys(), *value.values()]
+    else:
+        parts = value if isinstance(value, list) else []
     return set().union(*map(strings, parts))
 
 
@@ -121,6 +131,16 @@ def test_a_source_is_shown_relative_to_the_working_folder(monkeypatch, tmp_path)
     assert safe_text.short_source("https://x/y") == "https://x/y"
 
 
-@pytest.mark.parametrize(("seconds", "text"), [(0.0042, "4 ms"), (1.25, "1.2 s"), (12, "12 s"), (59.7, "1 min 0 s"), (200, "3 min 20 s"), (7300, "2 h 1 min")])
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (0.0042, "4 ms"),
+        (1.25, "1.2 s"),
+        (12, "12 s"),
+        (59.7, "1 min 0 s"),
+        (200, "3 min 20 s"),
+        (7300, "2 h 1 min"),
+    ],
+)
 def test_duration(seconds, text):
     assert output.duration(seconds) == text

@@ -11,7 +11,7 @@ from gsw_graph.concurrency import Cancel, map_unordered, prefetch
 from gsw_graph.errors import EndedError
 
 
-def _ended(name: str) -> bool:
+def _ended(name):
     end = time.monotonic() + 5
     while time.monotonic() < end:
         if not any(thread.name == name and thread.is_alive() for thread in threading.enumerate()):
@@ -20,8 +20,8 @@ def _ended(name: str) -> bool:
     return False
 
 
-def test_prefetch_keeps_the_order_and_stays_within_its_bound() -> None:
-    produced: list[int] = []
+def test_prefetch_keeps_the_order_and_stays_within_its_bound():
+    produced = []
 
     def items():
         for n in range(20):
@@ -35,12 +35,12 @@ def test_prefetch_keeps_the_order_and_stays_within_its_bound() -> None:
     assert list(stream) == list(range(1, 20))
 
 
-def test_prefetch_counts_by_size_and_lets_one_large_item_wait() -> None:
+def test_prefetch_counts_by_size_and_lets_one_large_item_wait():
     assert list(prefetch([100, 1, 200, 3], 5, size=float)) == [100, 1, 200, 3]
 
 
-def test_prefetch_raises_what_the_items_raise_and_calls_on_wait() -> None:
-    waits: list[int] = []
+def test_prefetch_raises_what_the_items_raise_and_calls_on_wait():
+    waits = []
 
     def items():
         yield 1
@@ -54,15 +54,15 @@ def test_prefetch_raises_what_the_items_raise_and_calls_on_wait() -> None:
     assert waits
 
 
-def test_closing_prefetch_stops_the_producer() -> None:
+def test_closing_prefetch_stops_the_producer():
     stream = prefetch(iter(int, 1), 1)
     assert next(stream) == 0
     stream.close()
     assert _ended("gswgraph-prefetch")
 
 
-def test_map_unordered_gives_every_result_and_bounds_what_is_read() -> None:
-    read: list[int] = []
+def test_map_unordered_gives_every_result_and_bounds_what_is_read():
+    read = []
 
     def items():
         for n in range(50):
@@ -75,10 +75,10 @@ def test_map_unordered_gives_every_result_and_bounds_what_is_read() -> None:
     assert sorted([first, *stream]) == [n * n for n in range(50)]
 
 
-def test_map_unordered_runs_at_once_raises_and_ends() -> None:
+def test_map_unordered_runs_at_once_raises_and_ends():
     barrier = threading.Barrier(3, timeout=5)
 
-    def work(n: int) -> int:
+    def work(n):
         barrier.wait()
         return n
 
@@ -88,7 +88,7 @@ def test_map_unordered_runs_at_once_raises_and_ends() -> None:
     assert _ended("gswgraph-worker")
 
 
-def test_cancel_raises_from_the_next_check_on() -> None:
+def test_cancel_raises_from_the_next_check_on():
     cancel = Cancel()
     cancel.check()
     cancel.cancel("nobody waits")

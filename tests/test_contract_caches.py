@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from contract import records, sources
 
 from gsw_graph.memory import Memory
 
 
-def test_every_write_is_seen_at_once(memory: Memory, tmp_path: Path) -> None:
+def test_every_write_is_seen_at_once(memory, tmp_path):
     other = Memory(memory._connection, memory._settings)  # as another process of a server would be
     for number in range(3):
-        (memory, other)[number % 2].load(records(tmp_path, *[f"Then Person{n} Smith came." for n in range(number + 1)]))
+        (memory, other)[number % 2].load(
+            records(tmp_path, *[f"Then Person{n} Smith came." for n in range(number + 1)])
+        )
         for one in (memory, other):
             assert f"d{number}" in sources(one.ask(f"Who is Person{number} Smith?", k=number + 1))
             assert len(one.ask(f"Who is Person{number} Smith?", k=9).passages) == number + 1

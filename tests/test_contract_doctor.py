@@ -11,15 +11,22 @@ from gsw_graph.memory import Memory
 from gsw_graph.store import schema
 
 
-def test_a_sound_memory_is_well(corpus: Memory) -> None:
+def test_a_sound_memory_is_well(corpus):
     findings = corpus.doctor()
     assert all(finding.ok for finding in findings)
-    assert [finding.check for finding in findings] == ["engine", "embedder", "memory", "indexes", "documents", "graph"]
+    assert [finding.check for finding in findings] == [
+        "engine",
+        "embedder",
+        "memory",
+        "indexes",
+        "documents",
+        "graph",
+    ]
     assert all(finding.mend is None for finding in findings)
 
 
 @pytest.mark.parametrize("index", ["passage_embedding", "entity_text"])
-def test_a_lost_index_is_found_and_made_again(corpus: Memory, index: str) -> None:
+def test_a_lost_index_is_found_and_made_again(corpus, index):
     corpus._connection.dialect.run_schema(f"DROP INDEX {index}")
     try:
         assert list(troubles(corpus)) == ["indexes"]
@@ -45,7 +52,7 @@ def test_a_lost_index_is_found_and_made_again(corpus: Memory, index: str) -> Non
         ("CREATE (:Role {name: 'x'})", "1 roles of nobody"),
     ],
 )
-def test_damage_is_found_and_mended(corpus: Memory, harm: str, words: str) -> None:
+def test_damage_is_found_and_mended(corpus, harm, words):
     before = dump(corpus)
     corpus.cypher(harm, write=True)
     try:
@@ -58,7 +65,7 @@ def test_damage_is_found_and_mended(corpus: Memory, harm: str, words: str) -> No
     assert dump(corpus) == before
 
 
-def test_a_first_load_that_was_cut_off_is_found_and_mended(corpus: Memory) -> None:
+def test_a_first_load_that_was_cut_off_is_found_and_mended(corpus):
     corpus.cypher("MATCH (m:Memory) SET m.indexed = false", write=True)
     fresh = Memory(corpus._connection, corpus._settings)
     assert "not built" in troubles(fresh)["indexes"]
@@ -69,7 +76,7 @@ def test_a_first_load_that_was_cut_off_is_found_and_mended(corpus: Memory) -> No
     assert troubles(corpus) == {}
 
 
-def test_a_memory_of_a_newer_program_is_refused(corpus: Memory) -> None:
+def test_a_memory_of_a_newer_program_is_refused(corpus):
     corpus.cypher("MATCH (m:Memory) SET m.schema = 99", write=True)
     try:
         fresh = Memory(corpus._connection, corpus._settings)
@@ -80,7 +87,7 @@ def test_a_memory_of_a_newer_program_is_refused(corpus: Memory) -> None:
         corpus.cypher("MATCH (m:Memory) SET m.schema = $now", write=True, now=schema.SCHEMA)
 
 
-def test_case_27_nodes_of_other_people_are_named_and_left_alone(corpus: Memory) -> None:
+def test_case_27_nodes_of_other_people_are_named_and_left_alone(corpus):
     corpus.cypher("CREATE (:Document {title: 'mine'}), (:Entity {name: 'theirs'})", write=True)
     try:
         findings = {finding.check: finding for finding in corpus.doctor(mend=True)}
@@ -90,13 +97,18 @@ def test_case_27_nodes_of_other_people_are_named_and_left_alone(corpus: Memory) 
         assert "mine" not in [document.title for document in corpus.documents().documents]
         with pytest.raises(InputError):
             corpus.show("mine")
-        assert corpus.cypher("MATCH (d:Document {title: 'mine'}), (e:Entity {name: 'theirs'}) RETURN count(*) AS n").rows == [{"n": 1}]
+        assert corpus.cypher(
+            "MATCH (d:Document {title: 'mine'}), (e:Entity {name: 'theirs'}) RETURN count(*) AS n"
+        ).rows == [{"n": 1}]
     finally:
         corpus.cypher("MATCH (n) WHERE n.title = 'mine' OR n.name = 'theirs' DELETE n", write=True)
 
 
-def test_a_changed_text_is_found_by_a_deep_look(corpus: Memory) -> None:
-    corpus.cypher("MATCH (p:Passage)-[:PART_OF]->(d:Document) WITH p, d ORDER BY p.id LIMIT 1 SET p.text = p.text + '!'", write=True)
+def test_a_changed_text_is_found_by_a_deep_look(corpus):
+    corpus.cypher(
+        "MATCH (p:Passage)-[:PART_OF]->(d:Document) WITH p, d ORDER BY p.id LIMIT 1 SET p.text = p.text + '!'",
+        write=True,
+    )
     try:
         found = [finding for finding in corpus.doctor(deep=True) if not finding.ok]
         assert [finding.check for finding in found] == ["document", "texts"]

@@ -2,86 +2,82 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
+import json
 
 import explore_world
 import pytest
-from explore_cases import CASES
+import samples
 
 from gsw_graph.errors import InputError
 from gsw_graph.explore.analyses import analyses
-from gsw_graph.memory import Memory
+
+CASES = json.loads((samples.DATA / "explore.json").read_text(encoding="utf-8"))
 
 
 @pytest.fixture(scope="module")
-def world(shared: Memory, tmp_path_factory: pytest.TempPathFactory) -> Memory:
+def world(shared, tmp_path_factory):
     shared.forget(everything=True)
     explore_world.fill(shared, tmp_path_factory.mktemp("world"))
     return shared
 
 
-@pytest.mark.parametrize(("name", "told", "columns", "rows"), CASES, ids=[f"{name}-{'-'.join(map(str, told.values()))}" for name, told, _, _ in CASES])
-def test_each_analysis_gives_what_its_comment_says(world: Memory, name: str, told: dict[str, Any], columns: str, rows: list[tuple[Any, ...]]) -> None:
-    found = world.explore(name, **told)
-    assert [tuple(row.values()) for row in found.rows] == rows
-    assert not rows or found.columns == columns.split()
+@pytest.mark.parametrize(
+    "case", CASES, ids=lambda case: "-".join([case["analysis"], *map(str, case["parameters"].values())])
+)
+def test_each_analysis_gives_what_its_comment_says(world, case):
+    found = world.explore(case["analysis"], **case["parameters"])
+    rows = [list(row.values()) for row in found.rows]
+    assert rows == case["rows"]
+    if rows:
+        assert found.columns == case["columns"]
 
 
-def test_every_analysis_is_tested() -> None:
-    assert {name for name, _, _, _ in CASES} == set(analyses())
+def test_every_analysis_is_tested():
+    assert {case["analysis"] for case in CASES} == set(analyses())
 
 
 @pytest.mark.parametrize("name", analyses())
-def test_a_file_runs_as_it_stands_with_its_defaults(world: Memory, name: str) -> None:
+def test_a_file_runs_as_it_stands_with_its_defaults(world, name):
     """As it is pasted into Browser: the same rows, and what Browser draws beside them."""
     pasted = world.cypher(analyses()[name].query).rows
     without = [{column: value for column, value in row.items() if column != "drawing"} for row in pasted]
     assert without == world.explore(name).rows
     if "AS drawing" in analyses()[name].query and pasted:
-        assert all(row["drawing"] for row in pasted if name != "questions"), "a question may have used nothing"
+        assert all(row["drawing"] for row in pasted if name != "questions"), (
+            "a question may have used nothing"
+        )
 
 
-def test_an_unknown_name_is_told_with_the_nearest(world: Memory) -> None:
+def test_an_unknown_name_is_told_with_the_nearest(world):
     with pytest.raises(InputError, match=r"valle altoo: no name in the memory is so\. Near it: Valle Alto"):
         world.explore("chains", concept="Valle Alto", other="the Valle Altoo")
     with pytest.raises(InputError, match=r"zzz: no name in the memory is so$"):
         world.explore("concept", concept="zzz")
 
 
-def test_loose_nodes_and_unfinished_loads_are_listed(world: Memory) -> None:
+def test_loose_nodes_and_unfinished_loads_are_listed(world):
     try:
-        world.cypher("CREATE (:Role {name: 'nobody'}), (:QAPair {id: 'loose', question: 'Whose?', answer: '', answers: []})", write=True)
-        world.cypher("MATCH (d:Document {source: 'guide'}) SET d.status = 'loading', d.unread = [0, 2]", write=True)
-        assert [tuple(row.values()) for row in world.explore("orphans").rows] == [("pair in no passage", 1, "Whose?"), ("role of nobody", 1, "nobody")]
-        assert [tuple(row.values()) for row in world.explore("unfinished").rows] == [("Harbour Guide", "loading", [1, 3], "workspaces", "2026-01-02 11:30", "guide")]
+        world.cypher(
+            "CREATE (:Role {name: 'nobody'}), (:QAPair {id: 'loose', question: 'Whose?', answer: '', answers: []})",
+            write=True,
+        )
+        world.cypher(
+            "MATCH (d:Document {source: 'guide'}) SET d.status = 'loading', d.unread = [0, 2]", write=True
+        )
+        found = [tuple(row.values()) for row in world.explore("orphans").rows]
+        expected = [
+            ("pair in no passage", 1, "Whose?"),
+            ("role of nobody", 1, "nobody"),
+        ]
+        assert found == expected
+        found = [tuple(row.values()) for row in world.explore("unfinished").rows]
+        expected = [("Harbour Guide", "loading", [1, 3], "workspaces", "2026-01-02 11:30", "guide")]
+        assert found == expected
     finally:
-        world.cypher("MATCH (n) WHERE n:Role AND n.name = 'nobody' OR n:QAPair AND n.id = 'loose' DETACH DELETE n", write=True)
-        world.cypher("MATCH (d:Document {source: 'guide'}) SET d.status = 'ready', d.unread = null", write=True)
-
-
-EXAMPLES = Path(__file__).parents[1] / "examples"
-WORKSPACES = Path(__file__).parents[2] / "shared/data/gsw/workspaces.jsonl"
-FILLED = """bridges chains concept concept_timeline coverage defects documents evidence_unused facts loads longest_texts most_mentioned near_duplicates pairs_about passage
-role roles sole_facts timeline together two_hops verb_phrases ways""".split()  # the others show faults, and questions that were asked
-OF_PAIRS = ("chains", "two_hops", "pairs_about", "facts", "sole_facts", "near_duplicates")  # the most mentioned name of the example texts stands in no workspace
-
-
-@pytest.mark.parametrize("files", [[EXAMPLES / "corpus", EXAMPLES / "workspaces.jsonl"], pytest.param([WORKSPACES], marks=pytest.mark.slow)], ids=["examples", "workspaces"])
-def test_each_analysis_shows_something_that_can_be_read(memory: Memory, files: list[Path]) -> None:
-    if not all(file.exists() for file in files):
-        pytest.skip("no ../shared here, where the workspaces of MuSiQue's passages stand")
-    assert memory.load(*map(str, files)).failures == []
-    for name in analyses():
-        found = memory.explore(name, limit=40)
-        assert len(found.rows) <= 40, name
-        assert found.rows or name not in FILLED or (files[0] != WORKSPACES and name in OF_PAIRS), name
-        cells = [cell for row in found.rows for value in row.values() for cell in (value if isinstance(value, list) else [value])]
-        assert all(cell is None or isinstance(cell, str | int | float) for cell in cells), name
-        assert max((len(str(cell)) for cell in cells), default=0) < 500, name
-        assert max((len(value) for row in found.rows for value in row.values() if isinstance(value, list)), default=0) <= 20, name
-    if files[0] != WORKSPACES:
-        assert [row["from"] for row in memory.explore("chains", concept="Marrow Bridge", other="Lissel").rows] == ["Marrow Bridge", "Ilse Tarn", "Fennick"]
-    top = memory.explore("most_mentioned", limit=500).rows
-    assert [row["passages"] for row in top] == sorted((row["passages"] for row in top), reverse=True)
-    assert not {row["name"] for row in top} & {"1911", "three", "twenty-eight years", "2000"}
+        world.cypher(
+            "MATCH (n) WHERE n:Role AND n.name = 'nobody' OR n:QAPair AND n.id = 'loose' DETACH DELETE n",
+            write=True,
+        )
+        world.cypher(
+            "MATCH (d:Document {source: 'guide'}) SET d.status = 'ready', d.unread = null", write=True
+        )

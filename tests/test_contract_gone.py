@@ -14,40 +14,40 @@ from test_serve_process import COMMAND
 from waiting import until
 
 from gsw_graph.errors import InputError
-from gsw_graph.memory import Memory
 
 
-def write(folder: Path, *names: str) -> None:
+def write(folder, *names):
     folder.mkdir(parents=True, exist_ok=True)
     for name in names:
         (folder / name).write_text(f"Words of {name}.", encoding="utf-8")
 
 
-def records(path: Path, *ids: str) -> None:
+def records(path, *ids):
     path.write_text(
         "".join(json.dumps({"id": id_, "title": id_, "text": f"Words of {id_}."}) + "\n" for id_ in ids)
     )
 
 
-def names(sources: list[str]) -> list[str]:
+def names(sources):
     return sorted(Path(source).name for source in sources)
 
 
-def test_what_is_gone_from_a_folder_is_forgotten_and_nothing_else(memory: Memory, tmp_path: Path) -> None:
-    notes, other = tmp_path / "notes", tmp_path / "notes2"
+def test_what_is_gone_from_a_folder_is_forgotten_and_nothing_else(memory, tmp_path):
+    notes = tmp_path / "notes"
+    other = tmp_path / "notes2"
     write(notes, "a.md", "b.md", "C#.md")
     write(notes / "sub", "c.md")
     write(other, "d.md")
     records(notes / "list.jsonl", "one", "two")
-    records(notes / "sub" / "broken.jsonl", "three")
+    records(notes / "sub/broken.jsonl", "three")
     memory.load(str(notes), str(other))
     assert memory.forget(str(notes), gone=True).forgotten == []
-    for path in (notes / "a.md", notes / "C#.md", notes / "sub" / "c.md", other / "d.md"):
+    for path in (notes / "a.md", notes / "C#.md", notes / "sub/c.md", other / "d.md"):
         path.unlink()
     write(other, "e.md")
     (notes / "b.md").write_bytes(b"")
     records(notes / "list.jsonl", "two")
-    (notes / "sub" / "broken.jsonl").write_text('{"title": "three"')
+    (notes / "sub/broken.jsonl").write_text('{"title": "three"')
     gone = ["C#.md", "a.md", "c.md", "one"]
     assert names(memory.forget(str(notes), gone=True, dry_run=True).forgotten) == gone
     assert names(memory.forget(f"{notes}/", gone=True).forgotten) == gone
@@ -55,7 +55,7 @@ def test_what_is_gone_from_a_folder_is_forgotten_and_nothing_else(memory: Memory
     assert left == ["b.md", "d.md", "three", "two"]
 
 
-def test_a_folder_that_is_not_there_forgets_nothing(memory: Memory, tmp_path: Path) -> None:
+def test_a_folder_that_is_not_there_forgets_nothing(memory, tmp_path):
     drive = tmp_path / "drive"
     write(drive, "a.md")
     memory.load(str(drive))
@@ -68,15 +68,13 @@ def test_a_folder_that_is_not_there_forgets_nothing(memory: Memory, tmp_path: Pa
     assert memory.documents().total == 1
 
 
-def test_load_says_what_is_gone_and_forgets_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fake_embedder: None
-) -> None:
+def test_load_says_what_is_gone_and_forgets_it(tmp_path, monkeypatch, fake_embedder):
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("NEO4J_URI", raising=False)
     write(tmp_path / "notes", "a.md", "b.md")
     loaded = run("load", "notes")
     assert loaded.exit_code == 0, loaded.output
-    (tmp_path / "notes" / "a.md").unlink()
+    (tmp_path / "notes/a.md").unlink()
     rehearsed = run("load", "notes", "--forget-gone", "--dry-run")
     assert rehearsed.stderr == "Gone: notes/a.md\n"
     assert "Would forget: 1 document\n" in rehearsed.stdout
@@ -90,8 +88,9 @@ def test_load_says_what_is_gone_and_forgets_it(
     assert "nothing is forgotten" in missing.stderr
 
 
-def test_a_watched_folder_is_loaded_as_it_changes(tmp_path: Path) -> None:
-    notes, out = tmp_path / "notes", tmp_path / "out"
+def test_a_watched_folder_is_loaded_as_it_changes(tmp_path):
+    notes = tmp_path / "notes"
+    out = tmp_path / "out"
     write(notes, "a.md", "b.md")
     (notes / ".gitignore").write_text("*.tmp.md\n")
     command = [
@@ -105,16 +104,16 @@ def test_a_watched_folder_is_loaded_as_it_changes(tmp_path: Path) -> None:
         "--json",
     ]
 
-    def reports() -> list[dict[str, object]]:
+    def reports():
         return [json.loads(line) for line in out.read_text().splitlines()]
 
-    def counts(name: str) -> int:
+    def counts(name):
         return sum(report["documents"][name] for report in reports())  # type: ignore[index]
 
     with out.open("w") as stream, subprocess.Popen(command, stdout=stream, stderr=subprocess.PIPE) as process:
         try:
             until(lambda: counts("new") == 2, 300)
-            write(notes / "deep" / "er", "c.md", "d.tmp.md")
+            write(notes / "deep/er", "c.md", "d.tmp.md")
             until(lambda: counts("new") == 3, 300)
             (notes / "a.md").write_text("Other words.")
             until(lambda: counts("replaced") == 1, 300)

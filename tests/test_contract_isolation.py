@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
 import engines
 import fakes
@@ -15,7 +12,6 @@ import samples
 from cli_runner import run
 from served import served
 
-from gsw_graph.config import Settings
 from gsw_graph.errors import InputError
 from gsw_graph.explore.analyses import analyses
 from gsw_graph.memory import Memory
@@ -31,9 +27,10 @@ RELATIONSHIPS = "MATCH (n)-[r]->(m) RETURN labels(n) AS begin, n.id AS n, type(r
 
 
 @pytest.fixture(scope="module")
-def memories(engine_settings: Settings, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Memory]]:
+def memories(engine_settings, tmp_path_factory):
     """A default memory and two named ones, each with a document of its own, and a foreign graph that is tied to all three."""
-    settings, folder = engine_settings, tmp_path_factory.mktemp("isolation")
+    settings = engine_settings
+    folder = tmp_path_factory.mktemp("isolation")
     if "://" in settings.memory:
         engines.empty(settings)
     else:
@@ -43,31 +40,39 @@ def memories(engine_settings: Settings, tmp_path_factory: pytest.TempPathFactory
         first = stack.enter_context(Memory.open(settings=settings))
         found = {"": first}
         for name in ("a", "b"):
-            found[name] = Memory(first._connection.to_memory(name), replace(settings, memory=f"{settings.memory}?memory={name}"))
+            found[name] = Memory(
+                first._connection.to_memory(name),
+                replace(settings, memory=f"{settings.memory}?memory={name}"),
+            )
         for name, memory in found.items():
             file = folder / f"{SECRET[name]}.txt"
-            file.write_text(f"{SECRET[name]} Town\n\nAda Marr built {SECRET[name]} Pier on 3 May 1871. Ben Oar of {SECRET[name]} met Ada Marr.")
+            file.write_text(
+                f"{SECRET[name]} Town\n\nAda Marr built {SECRET[name]} Pier on 3 May 1871. Ben Oar of {SECRET[name]} met Ada Marr."
+            )
             assert memory.load(str(file)).failures == []
         raw(first, RAW)
         yield found
 
 
-def raw(memory: Memory, query: str, **parameters: Any) -> list[dict[str, Any]]:
+def raw(memory, query, **parameters):
     """What the engine itself answers."""
     base = memory._connection.default or memory._connection
-    return [dict(record) for record in base.driver.execute_query(query, parameters, database_=base.database).records]
+    return [
+        dict(record)
+        for record in base.driver.execute_query(query, parameters, database_=base.database).records
+    ]
 
 
-def state(memory: Memory) -> list[dict[str, Any]]:
+def state(memory):
     """All that is in the database, but the version stamp of each memory, which each write raises."""
     nodes = [{**row, "n": {**row["n"], "version": 0}} for row in raw(memory, NODES)]
     return sorted(nodes + raw(memory, RELATIONSHIPS), key=str)
 
 
-def outside(rows: list[dict[str, Any]], name: str) -> list[dict[str, Any]]:
+def outside(rows, name):
     """What of a state is not of a memory; to the default one belongs what people made beside it."""
 
-    def is_outside(labels: list[str]) -> bool:
+    def is_outside(labels):
         ends = {label.partition("__")[2] for label in labels} or {""}
         return name not in ends
 
@@ -219,28 +224,36 @@ NAMED_ONLY = [
 ]
 
 
-def parameters(memories: dict[str, Memory], other: str) -> dict[str, Any]:
+def parameters(memories, other):
     label = f"Document__{other}" if other else "Document"
     element = raw(memories[""], f"MATCH (n:{label}) RETURN elementId(n) AS id")[0]["id"]
     foreign = raw(memories[""], "MATCH (n:Person) RETURN elementId(n) AS id")[0]["id"]
-    return {"element": element, "foreign": foreign, "label": label, "index": f"passage_text__{other}", "vector": [0.1, 0.2]}
+    return {
+        "element": element,
+        "foreign": foreign,
+        "label": label,
+        "index": f"passage_text__{other}",
+        "vector": [0.1, 0.2],
+    }
 
 
-def kept_away(name: str) -> set[str]:
+def kept_away(name):
     """Words that no result of a memory may hold; the default one may hold nodes that people made beside it."""
     return {word for other, word in SECRET.items() if other != name} | ({FOREIGN} if name else set())
 
 
-def other_of(name: str) -> str:
-    return "b" if name == "a" else "a"
+def other_of(name):
+    if name == "a":
+        return "b"
+    return "a"
 
 
-def values_of(query: str, memories: dict[str, Memory], name: str) -> dict[str, Any]:
+def values_of(query, memories, name):
     return {key: value for key, value in parameters(memories, other_of(name)).items() if f"${key}" in query}
 
 
 @pytest.mark.parametrize("name", ["", "a"])
-def test_what_is_read_is_of_the_memory(memories: dict[str, Memory], name: str) -> None:
+def test_what_is_read_is_of_the_memory(memories, name):
     for query in READS:
         shown = str(memories[name].cypher(query, **values_of(query, memories, name)).rows)
         assert not [word for word in kept_away(name) if word in shown], query
@@ -250,7 +263,7 @@ def test_what_is_read_is_of_the_memory(memories: dict[str, Memory], name: str) -
 
 @pytest.mark.parametrize("write", [False, True])
 @pytest.mark.parametrize("name", ["", "a"])
-def test_who_asks_for_another_memory_gets_an_error(memories: dict[str, Memory], name: str, write: bool) -> None:
+def test_who_asks_for_another_memory_gets_an_error(memories, name, write):
     before = state(memories[""])
     for query in READS_OUTSIDE:
         asked = query.format(o=other_of(name))
@@ -261,7 +274,7 @@ def test_who_asks_for_another_memory_gets_an_error(memories: dict[str, Memory], 
 
 
 @pytest.mark.parametrize("name", ["a", ""])
-def test_what_is_written_is_of_the_memory(memories: dict[str, Memory], name: str) -> None:
+def test_what_is_written_is_of_the_memory(memories, name):
     memory = memories[name]
     for query in WRITES:
         raw(memory, "MATCH (n) WHERE n:Person OR n:City OR n.id = 'bare' DETACH DELETE n")
@@ -273,7 +286,7 @@ def test_what_is_written_is_of_the_memory(memories: dict[str, Memory], name: str
 
 
 @pytest.mark.parametrize("name", ["a", ""])
-def test_who_writes_to_another_memory_gets_an_error(memories: dict[str, Memory], name: str) -> None:
+def test_who_writes_to_another_memory_gets_an_error(memories, name):
     memory = memories[name]
     indexes = sorted(str(row["name"]) for row in raw(memory, "SHOW INDEXES"))
     before = state(memory)
@@ -285,7 +298,7 @@ def test_who_writes_to_another_memory_gets_an_error(memories: dict[str, Memory],
     assert sorted(str(row["name"]) for row in raw(memory, "SHOW INDEXES")) == indexes
 
 
-def test_a_named_memory_has_its_own_labels_alone(memories: dict[str, Memory]) -> None:
+def test_a_named_memory_has_its_own_labels_alone(memories):
     before = state(memories["a"])
     for query in NAMED_ONLY:
         with pytest.raises(InputError, match="kept inside its memory"):
@@ -293,58 +306,76 @@ def test_a_named_memory_has_its_own_labels_alone(memories: dict[str, Memory]) ->
     assert state(memories["a"]) == before
 
 
-def test_the_default_memory_sees_what_people_made_beside_it(memories: dict[str, Memory]) -> None:
+def test_the_default_memory_sees_what_people_made_beside_it(memories):
     default = memories[""]
     raw(default, "MATCH (n) WHERE n:Person OR n:City OR n.id = 'bare' DETACH DELETE n")
     raw(default, RAW)
     assert default.cypher("MATCH (p:Person)-[:LIKES]->(x) RETURN x.name AS name").rows == [{"name": FOREIGN}]
-    assert default.cypher("MATCH (d:Document)-[:LIKES]->(p) RETURN p.name AS name").rows == [{"name": FOREIGN}]
+    assert default.cypher("MATCH (d:Document)-[:LIKES]->(p) RETURN p.name AS name").rows == [
+        {"name": FOREIGN}
+    ]
     default.cypher("MATCH (d:Document) CREATE (d)-[:NOTED]->(:Note {text: 'mine'}), (:Note)", write=True)
     assert default.cypher("MATCH (n:Note) RETURN count(n) AS n").rows == [{"n": 2}]
     default.cypher("MATCH (n:Note) DETACH DELETE n", write=True)
 
 
 @pytest.mark.parametrize("name", ["", "a"])
-def test_every_analysis_stays_inside_and_runs(memories: dict[str, Memory], name: str) -> None:
+def test_every_analysis_stays_inside_and_runs(memories, name):
     for analysis in analyses().values():
         shown = str(memories[name].explore(analysis.name).rows)
         assert not [word for word in kept_away(name) if word in shown], analysis.name
 
 
-def test_columns_are_named_as_they_were_written(memories: dict[str, Memory]) -> None:
+def test_columns_are_named_as_they_were_written(memories):
     query = "MATCH (d:Document)-[r:PART_OF]-(p) RETURN labels(d), type(r), d:Document, COUNT { (d)--() } AS n, p:Passage AND NOT d:Passage"
     for name in ("", "a"):
         table = memories[name].cypher(query)
         assert table.columns == ["labels(d)", "type(r)", "d:Document", "n", "p:Passage AND NOT d:Passage"]
         row = table.rows[0]
-        assert [row["labels(d)"], row["type(r)"], row["d:Document"]] == [["Document"], "PART_OF", True]
+        assert row["labels(d)"] == ["Document"]
+        assert row["type(r)"] == "PART_OF"
+        assert row["d:Document"] is True
 
 
-def test_indexes_of_a_named_memory_are_its_own(memories: dict[str, Memory]) -> None:
+def test_indexes_of_a_named_memory_are_its_own(memories):
     memory = memories["a"]
     before = sorted(str(row["name"]) for row in raw(memory, "SHOW INDEXES"))
     memory.cypher("CREATE INDEX seen IF NOT EXISTS FOR (n:Passage) ON (n.seen)", write=True)
     made = sorted({str(row["name"]) for row in raw(memory, "SHOW INDEXES")} - set(before))
     assert len(made) == 1
     assert not [row for row in memories["b"].cypher("SHOW INDEXES").rows if row["name"] in made]
-    memory.cypher("DROP INDEX seen", write=True) if made == ["seen__a"] else raw(memory, f"DROP INDEX {made[0]}")
+    memory.cypher("DROP INDEX seen", write=True) if made == ["seen__a"] else raw(
+        memory, f"DROP INDEX {made[0]}"
+    )
     assert sorted(str(row["name"]) for row in raw(memory, "SHOW INDEXES")) == before
 
 
-def test_by_http_and_the_command_too(memories: dict[str, Memory], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_by_http_and_the_command_too(memories, monkeypatch):
     default = memories[""]
     monkeypatch.setenv("GSWGRAPH_CACHE", str(default.settings.cache_dir))
     if default.settings.password:
         monkeypatch.setenv("NEO4J_PASSWORD", default.settings.password)
     before = state(default)
     with served(default) as one:
-        reply = one.client.post("/api/cypher", params={"memory": "a"}, json={"query": "MATCH (d:Document) RETURN d.title AS title"})
+        reply = one.client.post(
+            "/api/cypher",
+            params={"memory": "a"},
+            json={"query": "MATCH (d:Document) RETURN d.title AS title"},
+        )
         assert [row["title"] for row in reply.json()["rows"]] == ["Alphaville Town"]
-        for body in ({"query": "MATCH (d:Document__b) RETURN d"}, {"query": "MATCH (d:Document__b) DETACH DELETE d", "write": True}):
+        for body in (
+            {"query": "MATCH (d:Document__b) RETURN d"},
+            {"query": "MATCH (d:Document__b) DETACH DELETE d", "write": True},
+        ):
             reply = one.client.post("/api/cypher", params={"memory": "a"}, json=body, headers=one.owner())
             assert reply.status_code == 400, reply.text
             assert "of another memory" in reply.text
-        reply = one.client.post("/api/cypher", params={"memory": "a"}, json={"query": "MATCH (n) SET n.seen = 12", "write": True}, headers=one.owner())
+        reply = one.client.post(
+            "/api/cypher",
+            params={"memory": "a"},
+            json={"query": "MATCH (n) SET n.seen = 12", "write": True},
+            headers=one.owner(),
+        )
         assert reply.status_code == 200, reply.text
     assert outside(state(default), "a") == outside(before, "a")
     address = f"{default.settings.memory}{'&' if '?' in default.settings.memory else '?'}memory=a"
@@ -357,7 +388,7 @@ def test_by_http_and_the_command_too(memories: dict[str, Memory], monkeypatch: p
         assert not [word for word in kept_away("a") if word in shown.output]
 
 
-def test_nobody_else_writes_while_nothing_else_is_there(fresh_settings: Settings, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_nobody_else_writes_while_nothing_else_is_there(fresh_settings, monkeypatch, tmp_path):
     """A database with a default memory alone is as free as ever. The last test of the file, as it empties a server."""
     monkeypatch.setattr(Embedder, "load", staticmethod(fakes.embedder))
     with Memory.open(settings=fresh_settings) as memory:
@@ -365,4 +396,6 @@ def test_nobody_else_writes_while_nothing_else_is_there(fresh_settings: Settings
         memory.cypher("CREATE (n {id: 'x'})", write=True)
         memory.cypher("MERGE (n {id: 'x'}) SET n:Person", write=True)
         assert memory.cypher("MATCH (n:Person) RETURN n.id AS id").rows == [{"id": "x"}]
-        assert memory.cypher("MATCH (n) WHERE n.id = 'x' DETACH DELETE n RETURN count(*) AS n", write=True).rows == [{"n": 1}]
+        assert memory.cypher(
+            "MATCH (n) WHERE n.id = 'x' DETACH DELETE n RETURN count(*) AS n", write=True
+        ).rows == [{"n": 1}]

@@ -9,12 +9,11 @@ import samples
 from contract import BIG, CORPUS_NODES, CutOffError, cut_off, seen, sources
 from dump import differences, dump
 
-from gsw_graph.memory import Memory
 from gsw_graph.store import writer
 
 
 @pytest.fixture
-def big(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+def big(tmp_path, monkeypatch):
     """A document that takes many transactions."""
     monkeypatch.setattr(writer, "TRANSACTION_BYTES", 10_000)
     monkeypatch.setattr(writer, "MESSAGE_BYTES", 9_000)
@@ -24,7 +23,7 @@ def big(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     return str(file)
 
 
-def test_a_document_of_many_transactions_is_the_same_as_of_one(corpus: Memory, big: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_document_of_many_transactions_is_the_same_as_of_one(corpus, big, monkeypatch):
     calls = cut_off(monkeypatch, -1, ("_run", "_mark"))
     corpus.load(big)
     assert calls[0] > 20
@@ -38,7 +37,7 @@ def test_a_document_of_many_transactions_is_the_same_as_of_one(corpus: Memory, b
     assert corpus.status().nodes["Passage"] > CORPUS_NODES["Passage"] + 30
 
 
-def test_a_document_that_is_half_forgotten_is_not_seen(corpus: Memory, big: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_document_that_is_half_forgotten_is_not_seen(corpus, big, monkeypatch):
     before = dump(corpus)
     corpus.load(big)
     with monkeypatch.context() as patch:
@@ -51,24 +50,28 @@ def test_a_document_that_is_half_forgotten_is_not_seen(corpus: Memory, big: str,
     assert differences(dump(corpus), before) == []
 
 
-
-
 # Ready workspaces
 
 
-def city(n: int) -> dict[str, object]:
+def city(n):
     """What was found in one part of the large document: names that every part has, and its own."""
     return {
         "phrase": f"kept tower {n}",
         "questions": [
-            {"text": f"Who kept the kestrel{n} tower?", "answers": ["Quintus Albatross", f"TEXT:Marlowe{n} family"]},
-            {"text": f"Where is the kestrel{n} tower of Quintus Albatross?", "answers": [f"Kestrel{n} Marlowe"]},
+            {
+                "text": f"Who kept the kestrel{n} tower?",
+                "answers": ["Quintus Albatross", f"TEXT:Marlowe{n} family"],
+            },
+            {
+                "text": f"Where is the kestrel{n} tower of Quintus Albatross?",
+                "answers": [f"Kestrel{n} Marlowe"],
+            },
         ],
     }
 
 
 @pytest.fixture
-def big_workspace(big: str, tmp_path: Path) -> str:
+def big_workspace(big, tmp_path):
     """The big document as a ready workspace."""
     record = {
         "id": "big.txt",
@@ -76,29 +79,44 @@ def big_workspace(big: str, tmp_path: Path) -> str:
         "text": BIG,
         "entities": [
             {"name": "Quintus Albatross", "roles": [{"role": "keeper", "states": ["of towers"]}]},
-            *({"name": f"Kestrel{n} Marlowe", "roles": [{"role": f"guest {n % 3}", "states": []}]} for n in range(40)),
+            *(
+                {"name": f"Kestrel{n} Marlowe", "roles": [{"role": f"guest {n % 3}", "states": []}]}
+                for n in range(40)
+            ),
         ],
         "verb_phrases": [city(n) for n in range(40)],
-        "propositions": [{"text": f"Kestrel{n} Marlowe came to Vellmouth.", "entities": [f"Kestrel{n} Marlowe", "Vellmouth"]} for n in range(40)],
+        "propositions": [
+            {
+                "text": f"Kestrel{n} Marlowe came to Vellmouth.",
+                "entities": [f"Kestrel{n} Marlowe", "Vellmouth"],
+            }
+            for n in range(40)
+        ],
     }
     return samples.jsonl(tmp_path / "workspace.jsonl", [record])
 
 
-def chains(memory: Memory) -> set[str]:
+def chains(memory):
     """The sources that any strategy shows, chains too."""
     found = seen(memory)
-    for plan in (["Who kept the kestrel7 tower?", "Where is the kestrel9 tower of #1?"], ["Where is the kestrel30 tower of Quintus Albatross?"]):
+    for plan in (
+        ["Who kept the kestrel7 tower?", "Where is the kestrel9 tower of #1?"],
+        ["Where is the kestrel30 tower of Quintus Albatross?"],
+    ):
         answer = memory.ask("Who is Quintus Albatross of the Big One?", strategy="ricr", plan=plan, k=20)
-        found |= set(sources(answer)) | {Path(citation.source).name for citation in answer.citations} | ({"big.txt"} if answer.chains else set())
+        found |= (
+            set(sources(answer))
+            | {Path(citation.source).name for citation in answer.citations}
+            | ({"big.txt"} if answer.chains else set())
+        )
     return found
 
 
-
-
-def test_a_workspace_that_is_half_written_is_not_seen_until_it_is_whole(memory: Memory, big_workspace: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_workspace_that_is_half_written_is_not_seen_until_it_is_whole(memory, big_workspace, monkeypatch):
     calls = cut_off(monkeypatch, -1, ("_run", "_mark"))
     memory.load(big_workspace)
-    whole, total = dump(memory), calls[0]
+    whole = dump(memory)
+    total = calls[0]
     for old in ("none", "half written", "ready"):  # what stood there before
         if old == "none":
             memory.forget("big.txt")
@@ -121,12 +139,10 @@ def test_a_workspace_that_is_half_written_is_not_seen_until_it_is_whole(memory: 
 
 # Walks over names weigh a name by how many passages name it, counted without a look at their documents: scores move a little while one is not ready.
 @pytest.mark.parametrize(("strategy", "apart"), [("linked", 0.05), ("fusion", 0.05), ("proprag", 1e-3)])
-def test_walks_look_past_a_document_that_is_not_whole(
-    sample: Memory, big_workspace: str, monkeypatch: pytest.MonkeyPatch, strategy: str, apart: float
-) -> None:
+def test_walks_look_past_a_document_that_is_not_whole(sample, big_workspace, monkeypatch, strategy, apart):
     question = "In which year came Kestrel7 Marlowe to Quintus Albatross, where Ana Ruiz kept the Stone Pier?"
 
-    def found() -> dict[str, float]:
+    def found():
         answer = sample.ask(question, strategy=strategy, k=3, llm=False, keep=False)
         return {passage.title or "": passage.score for passage in answer.passages}
 

@@ -8,15 +8,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gsw_graph.memory import Memory
 from gsw_graph.store.reader import Reader
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
-QUESTIONS = [json.loads(line)["question"] for name in ("questions", "comparative") for line in (EXAMPLES / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()]
+QUESTIONS = [
+    json.loads(line)["question"]
+    for name in ("questions", "comparative")
+    for line in (EXAMPLES / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
+]
 
 
 @pytest.mark.parametrize("k", [1, 10])
-def test_no_nearer_passage_is_missed(corpus: Memory, k: int) -> None:
+def test_no_nearer_passage_is_missed(corpus, k):
     rows = corpus.cypher("MATCH (p:Passage) RETURN p.id AS id, p.embedding AS embedding").rows
     vectors = np.array([row["embedding"] for row in rows])
     asked = corpus.embedder.encode_query(QUESTIONS).tolist()
@@ -25,4 +28,6 @@ def test_no_nearer_passage_is_missed(corpus: Memory, k: int) -> None:
     for n, embedding in enumerate(asked):
         best = np.sort(vectors @ np.array(embedding))[::-1][:k]
         assert [score for _, score in near[n]] == pytest.approx(best, abs=1e-4), QUESTIONS[n]
-        assert [one.score for one in reader.dense(embedding, k)] == pytest.approx(best, abs=1e-4), QUESTIONS[n]
+        assert [one.score for one in reader.dense(embedding, k)] == pytest.approx(best, abs=1e-4), QUESTIONS[
+            n
+        ]

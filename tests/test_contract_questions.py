@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 import samples
@@ -19,12 +18,16 @@ from gsw_graph.store.schema import SCHEMA
 USED = "MATCH (q:Question)-[u:USED]->(x) RETURN labels(x)[0] AS label, x.id AS id, u.hop AS hop, u.rank AS rank, u.cited AS cited ORDER BY label, rank, hop, id"
 
 
-def test_a_question_is_kept_with_what_its_answer_used(sample: Memory) -> None:
+def test_a_question_is_kept_with_what_its_answer_used(sample):
     stamp = version(sample)
     answer = sample.ask(samples.QUESTION, plan=samples.PLAN, k=3)
     assert version(sample) == stamp, "no cache looks at questions"
     (kept,) = sample.cypher("MATCH (q:Question) RETURN properties(q) AS q").rows
-    assert {name: kept["q"][name] for name in ("id", "question", "answer", "answer_source", "abstained", "strategy")} == {
+    found = {
+        name: kept["q"][name]
+        for name in ("id", "question", "answer", "answer_source", "abstained", "strategy")
+    }
+    expected = {
         "id": answer.id,
         "question": samples.QUESTION,
         "answer": "the ombre",
@@ -32,40 +35,47 @@ def test_a_question_is_kept_with_what_its_answer_used(sample: Memory) -> None:
         "abstained": False,
         "strategy": "fusion",
     }
+    assert found == expected
     assert json.loads(kept["q"]["plan"]) == answer.plan
     assert set(kept["q"]) <= set(properties(CLASSES["Question"]))
     used = rows(sample, USED)
     best = [(hop.qa.id, number, 1) for number, hop in enumerate(answer.chains[0].hops, 1)]
     assert set(best) <= {(id_, hop, rank) for label, id_, hop, rank, _ in used if label == "QAPair"}
     passages = {id_: cited for label, id_, _, _, cited in used if label == "Passage"}
-    assert {citation.passage for citation in answer.citations} == {id_ for id_, cited in passages.items() if cited}
+    assert {citation.passage for citation in answer.citations} == {
+        id_ for id_, cited in passages.items() if cited
+    }
     assert {passage.id for passage in answer.passages} <= set(passages)
 
 
-def test_a_question_that_is_not_to_be_kept_is_not(sample: Memory) -> None:
+def test_a_question_that_is_not_to_be_kept_is_not(sample):
     assert sample.ask(samples.QUESTION, keep=False).id is None
     assert rows(sample, "MATCH (q:Question) RETURN count(q) AS n") == [(0,)]
 
 
-def test_hostile_questions_are_kept_as_they_are(sample: Memory) -> None:
+def test_hostile_questions_are_kept_as_they_are(sample):
     asked = [text for text in HOSTILE if text.strip()]
     ids = [sample.ask(text, strategy="dense").id for text in asked]
     assert None not in ids
-    assert dict(rows(sample, "MATCH (q:Question) RETURN q.id AS id, q.question AS question")) == dict(zip(ids, asked, strict=True))
+    assert dict(rows(sample, "MATCH (q:Question) RETURN q.id AS id, q.question AS question")) == dict(
+        zip(ids, asked, strict=True)
+    )
 
 
-def test_a_question_goes_with_the_documents_that_its_answer_cites(sample: Memory) -> None:
+def test_a_question_goes_with_the_documents_that_its_answer_cites(sample):
     sample.ask(samples.QUESTION, plan=samples.PLAN)
     sample.ask(samples.QUESTION, strategy="dense")  # cites nothing
     found = sample.forget(*{row[0] for row in rows(sample, "MATCH (d:Document) RETURN d.source AS source")})
     assert found.questions == 1
-    assert rows(sample, "MATCH (q:Question) RETURN q.answer AS answer, COUNT { (q)-[:USED]->() } AS used") == [(None, 0)]
+    assert rows(
+        sample, "MATCH (q:Question) RETURN q.answer AS answer, COUNT { (q)-[:USED]->() } AS used"
+    ) == [(None, 0)]
     sample.forget(everything=True)
     assert rows(sample, "MATCH (q:Question) RETURN count(q) AS n") == [(0,)]
 
 
 @pytest.mark.parametrize("large", [False, True])
-def test_reading_anew_keeps_passages_and_what_questions_used(memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, large: bool) -> None:
+def test_reading_anew_keeps_passages_and_what_questions_used(memory, tmp_path, monkeypatch, large):
     """First by rules, then the ready workspaces of the same texts: as if these had been loaded at once, and the question still cites its passages."""
     plain = samples.jsonl(tmp_path / "plain.jsonl", samples.plain(samples.RECORDS))
     memory.load(*samples.write(tmp_path))
@@ -94,9 +104,7 @@ def test_reading_anew_keeps_passages_and_what_questions_used(memory: Memory, tmp
     assert {passage.id for passage in before.passages} & {passage.id for passage in again.passages}
 
 
-
-
-def test_a_memory_of_another_schema_is_refused(sample: Memory) -> None:
+def test_a_memory_of_another_schema_is_refused(sample):
     """There are no migrations: the way on is to load the documents again."""
     sample.cypher("MATCH (m:Memory) SET m.schema = $other", write=True, other=SCHEMA - 1)
     try:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 import samples
@@ -12,19 +11,17 @@ from dump import differences, dump, version
 
 from gsw_graph.extract import Rules
 from gsw_graph.load import loading
-from gsw_graph.memory import Memory
 from gsw_graph.store import writer
 
 
-def states(report) -> tuple[int, int, int]:
+def states(report):
     return report.documents.new, report.documents.replaced, report.documents.unchanged
 
 
-
-
 @pytest.mark.parametrize("way", ["reversed", "one by one"])
-def test_the_graph_does_not_depend_on_the_way_of_loading(sample: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str) -> None:
-    expected, paths = dump(sample), samples.write(tmp_path)
+def test_the_graph_does_not_depend_on_the_way_of_loading(sample, tmp_path, monkeypatch, way):
+    expected = dump(sample)
+    paths = samples.write(tmp_path)
     sample.forget(everything=True)
     if way == "reversed":
         sample.load(paths[1], samples.jsonl(tmp_path / "other.jsonl", samples.RECORDS[::-1]))
@@ -37,9 +34,12 @@ def test_the_graph_does_not_depend_on_the_way_of_loading(sample: Memory, tmp_pat
     assert differences(dump(sample), expected) == []
 
 
-def test_other_findings_in_the_same_text_replace_the_old_wholly(sample: Memory, tmp_path: Path) -> None:
+def test_other_findings_in_the_same_text_replace_the_old_wholly(sample, tmp_path):
     changed = json.loads(json.dumps(samples.RECORDS))
-    changed[0]["verb_phrases"][0] = {"phrase": "put up", "questions": [{"text": "Who put up the Stone Pier?", "answers": ["Ana Ruiz"]}]}
+    changed[0]["verb_phrases"][0] = {
+        "phrase": "put up",
+        "questions": [{"text": "Who put up the Stone Pier?", "answers": ["Ana Ruiz"]}],
+    }
     changed[0]["entities"][0]["roles"][0] = {"role": "human", "states": ["builder"]}
     changed[0]["propositions"] = []
     del changed[0]["entities"][-1]
@@ -53,36 +53,33 @@ def test_other_findings_in_the_same_text_replace_the_old_wholly(sample: Memory, 
     assert differences(dump(sample), after) == []
 
 
-def test_plain_text_does_not_put_out_a_workspace(sample: Memory, tmp_path: Path) -> None:
-    before, stamp = dump(sample), version(sample)
-    path = samples.jsonl(tmp_path / "plain.jsonl", samples.plain(samples.RECORDS))
-    assert states(sample.load(path)) == (0, 0, 3)
-    assert (version(sample), differences(dump(sample), before)) == (stamp, [])
-    assert states(sample.load(path, replace=True)) == (0, 3, 0)
-    after = dump(sample)
-    assert (sample.status().nodes["QAPair"], sample.status().nodes["VerbPhrase"]) == (0, 0)
-    sample.forget(everything=True)
-    sample.load(path, str(tmp_path / "openie.json"))
-    assert differences(dump(sample), after) == []
-
-
-def test_a_changed_text_does(sample: Memory, tmp_path: Path) -> None:
-    changed = samples.plain(samples.RECORDS)
-    changed[0]["text"] += " So it is."
-    (tmp_path / "workspaces.jsonl").unlink()  # else the text of another file would be lost
-    assert states(sample.load(samples.jsonl(tmp_path / "plain.jsonl", changed))) == (0, 1, 2)
-    assert rows(sample, "MATCH (:Document {source: 'pier'})<-[:PART_OF]-(p:Passage)<-[:IN]-(q:QAPair) RETURN q.id AS id") == []
-
-
-def test_workspaces_of_a_corpus_that_was_loaded_as_text_keep_its_passages(sample: Memory, tmp_path: Path) -> None:
+def test_workspaces_of_a_corpus_that_was_loaded_as_text_keep_its_passages(sample, tmp_path):
     expected = dump(sample)
     sample.forget(everything=True)
     sample.load(samples.jsonl(tmp_path / "plain.jsonl", samples.plain(samples.RECORDS)))
     query = "MATCH (p:Passage)-[:PART_OF]->(d:Document) RETURN d.id AS d, p.id AS p, p.text AS text"
     before = set(rows(sample, query))
     assert len(before) == 3
-    assert rows(sample, "MATCH (:Passage)-[n:NAMES]->() WHERE n.name IS NOT NULL RETURN n.name AS name") == []  # the entities are the names
+    assert (
+        rows(sample, "MATCH (:Passage)-[n:NAMES]->() WHERE n.name IS NOT NULL RETURN n.name AS name") == []
+    )  # the entities are the names
     assert states(sample.load(str(tmp_path / "workspaces.jsonl"))) == (0, 3, 0)
     assert set(rows(sample, query)) == before
     sample.load(str(tmp_path / "openie.json"))
     assert differences(dump(sample), expected) == []
+
+
+def test_plain_text_does_not_put_out_a_workspace(sample, tmp_path):
+    before = dump(sample)
+    stamp = version(sample)
+    path = samples.jsonl(tmp_path / "plain.jsonl", samples.plain(samples.RECORDS))
+    assert states(sample.load(path)) == (0, 0, 3)
+    assert version(sample) == stamp
+    assert differences(dump(sample), before) == []
+    assert states(sample.load(path, replace=True)) == (0, 3, 0)
+    after = dump(sample)
+    assert sample.status().nodes["QAPair"] == 0
+    assert sample.status().nodes["VerbPhrase"] == 0
+    sample.forget(everything=True)
+    sample.load(path, str(tmp_path / "openie.json"))
+    assert differences(dump(sample), after) == []

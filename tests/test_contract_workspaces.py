@@ -8,30 +8,38 @@ import samples
 from contract import rows
 from dump import differences, dump
 
-from gsw_graph.memory import Memory
-from gsw_graph.model.documents import content_id
 from gsw_graph.text.names import normalise
 from gsw_graph.text.words import pack_vector, unpack_vectors
 
 
-def test_counts_are_those_of_the_files(sample: Memory) -> None:
+def test_counts_are_those_of_the_files(sample):
     nodes, relationships = samples.counts()
     status = sample.status()
     named = rows(sample, "MATCH (c:Concept) WHERE c.passages = 0 RETURN c.id AS id")
-    assert status.nodes == {**nodes, "Concept": nodes["Concept"] + len(named)}, "and names that rules found in the texts alone"
-    assert len(rows(sample, "MATCH ()-[n:NAMES]->() RETURN n.weight AS weight")) == status.relationships["NAMES"] > 0
+    assert status.nodes == {**nodes, "Concept": nodes["Concept"] + len(named)}, (
+        "and names that rules found in the texts alone"
+    )
+    assert (
+        len(rows(sample, "MATCH ()-[n:NAMES]->() RETURN n.weight AS weight"))
+        == status.relationships["NAMES"]
+        > 0
+    )
     assert {**status.relationships, "NAMES": 0} == {**relationships, "NAMES": 0}
     assert [finding for finding in sample.doctor() if not finding.ok] == []
 
 
-def test_pairs_stand_with_their_phrases_and_passages(sample: Memory) -> None:
+def test_pairs_stand_with_their_phrases_and_passages(sample):
     found = rows(
         sample,
         "MATCH (d:Document)<-[:PART_OF]-(p:Passage)<-[:IN]-(q:QAPair)<-[:ASKS]-(v:VerbPhrase)-[:IN]->(p)"
         " RETURN d.source AS source, v.phrase AS phrase, q.question AS question, q.answers AS answers, q.answer AS answer, q.vector AS vector,"
         " q.embedding AS embedding",
     )
-    expected = {(f"{r['id']}", phrase, question, answers) for r in samples.RECORDS for phrase, question, answers in samples.pairs(r)}
+    expected = {
+        (f"{r['id']}", phrase, question, answers)
+        for r in samples.RECORDS
+        for phrase, question, answers in samples.pairs(r)
+    }
     assert {row[:4] for row in found} == expected
     assert len(found) == len(expected)
     for _, _, question, answers, answer, vector, embedding in found:
@@ -42,46 +50,27 @@ def test_pairs_stand_with_their_phrases_and_passages(sample: Memory) -> None:
         assert unpack_vectors([pack_vector(one)])[0] == pytest.approx(one, abs=0.5 / 127 + 1e-6)
 
 
-def test_answers_and_names_of_pairs_are_entities_of_their_document(sample: Memory) -> None:
-    found = rows(sample, "MATCH (q:QAPair)-[a:ANSWERED_BY]->(e:Entity) RETURN q.question AS question, a.position AS position, e.name AS name")
-    assert set(found) == samples.answered_by()
-    assert {row[1:] for row in found if row[0] == "Who sang at the Stone Pier?"} == {(0, "Beyoncé"), (1, "BEYONCE")}  # as written, not the first of the key
-    assert ("On which river does Valle Alto lie?", 0, "Ombre") in found  # "the ombre" is the same name
-    found = rows(sample, "MATCH (q:QAPair)-[:ABOUT]->(e:Entity) RETURN q.question AS question, e.name AS name")
-    assert set(found) == {(question, name) for question, names in samples.ABOUT.items() for name in names}
-    for type_ in ("ANSWERED_BY", "ABOUT"):
-        assert rows(sample, f"MATCH (p:Passage)<-[:IN]-(q:QAPair)-[:{type_}]->(e:Entity) WHERE NOT EXISTS {{ (e)-[:IN]->(p) }} RETURN q.question AS q") == []
-
-
-def test_roles_states_and_days(sample: Memory) -> None:
-    found = rows(sample, "MATCH (e:Entity)-[p:PLAYS]->(r:Role) RETURN e.id AS id, e.name AS name, r.name AS role, p.states AS states")
-    expected = {
-        (content_id("entity", content_id("document", record["id"]), e["name"]), e["name"], role["role"], tuple(role["states"]))
-        for record in samples.RECORDS
-        for e in record["entities"]
-        for role in e["roles"]
-    }
-    assert set(found) == expected
-    found = rows(sample, "MATCH (e:Entity) RETURN e.name AS name, e.description AS description, e.from AS begin, e.to AS end")
-    assert {(name, begin, end) for name, _, begin, end in found} == {
-        (name, *samples.DAYS.get(name, (None, None))) for record in [*samples.RECORDS, *samples.OPENIE["docs"]] for name in samples.names(record)
-    }
-    assert {row[1] for row in found if row[0] == "Ana Ruiz"} == {"person: builder, engineer", "person: engineer"}
-    assert {row[1] for row in found if row[0] == "Bruno Keller"} == {"person: husband; musician"}
-
-
-def test_concepts_join_documents_and_spellings(sample: Memory) -> None:
-    places: dict[str, set[str]] = {}
+def test_concepts_join_documents_and_spellings(sample):
+    places = {}
     for record in [*samples.RECORDS, *samples.OPENIE["docs"]]:
         for name in samples.names(record):
             places.setdefault(normalise(name), set()).add(record["id"])
-    found = rows(sample, "MATCH (c:Concept)<-[:REFERS_TO]-() RETURN DISTINCT c.id AS id, c.passages AS passages")
-    assert dict(found) == {key: len(documents) for key, documents in places.items()}  # two spellings in one passage are one passage
+    found = rows(
+        sample, "MATCH (c:Concept)<-[:REFERS_TO]-() RETURN DISTINCT c.id AS id, c.passages AS passages"
+    )
+    assert dict(found) == {
+        key: len(documents) for key, documents in places.items()
+    }  # two spellings in one passage are one passage
     assert dict(found)["ana ruiz"] == 2
-    assert rows(sample, "MATCH (c:Concept {id: 'beyonce'})<-[:REFERS_TO]-(e:Entity) RETURN c.name AS name, count(e) AS n") == [("Beyoncé", 2)]
-    titles = rows(sample, "MATCH (e:Entity)-[i:IN]->(p:Passage) WHERE i.title RETURN e.name AS name, p.title AS title")
+    assert rows(
+        sample,
+        "MATCH (c:Concept {id: 'beyonce'})<-[:REFERS_TO]-(e:Entity) RETURN c.name AS name, count(e) AS n",
+    ) == [("Beyoncé", 2)]
+    titles = rows(
+        sample, "MATCH (e:Entity)-[i:IN]->(p:Passage) WHERE i.title RETURN e.name AS name, p.title AS title"
+    )
     assert set(titles) == {(t, t) for t in ("Stone Pier", "Ana Ruiz", "Valle Alto", "Ombre")}
 
 
-def test_the_graph_is_the_same_on_every_engine(sample: Memory, embedded_sample: Memory) -> None:
+def test_the_graph_is_the_same_on_every_engine(sample, embedded_sample):
     assert differences(dump(sample, vectors=False), dump(embedded_sample, vectors=False)) == []

@@ -71,7 +71,7 @@ def test_one_child_reads_all(small):
     pid = small.process.pid
     with pytest.raises(UnusableError, match="broken"):
         small.convert("archive", b"PK\x03\x04")
-    found: list[str] = []
+    found = []
     threads = [
         threading.Thread(target=lambda: found.append(small.convert("pdf", make.pdf([LAMP])).text))
         for _ in range(8)

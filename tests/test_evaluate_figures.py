@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 from evaluate_fakes import FakeMemory, questions, record
 
-from gsw_graph.errors import InputError
 from gsw_graph.evaluate import compare, evaluate, load, write
 from gsw_graph.evaluate.metrics import interval
-from gsw_graph.evaluate.report import figures
 
 FOUR = questions(
     record("a", 1, 2, hops=2),
@@ -19,15 +15,29 @@ FOUR = questions(
     record("dd", 9, hops=3),
 )
 SAID = {
-    ("a?", "ricr"): {"answer": "the Ada", "answer_source": "llm", "tokens": {"in": 100, "out": 10}, "dollars": 0.5, "plan_source": "given", "confidence": 0.9},
-    ("b?", "ricr"): {"answer": "Ada", "answer_source": "chain", "tokens": {"in": 50, "out": 0}, "plan_source": "llm"},
+    ("a?", "ricr"): {
+        "answer": "the Ada",
+        "answer_source": "llm",
+        "tokens": {"in": 100, "out": 10},
+        "dollars": 0.5,
+        "plan_source": "given",
+        "confidence": 0.9,
+    },
+    ("b?", "ricr"): {
+        "answer": "Ada",
+        "answer_source": "chain",
+        "tokens": {"in": 50, "out": 0},
+        "plan_source": "llm",
+    },
     ("c?", "ricr"): {"abstained": True, "tokens": {"in": 20, "out": 5}, "dollars": 0.25},
     ("dd?", "ricr"): {"abstained": True, "tokens": {"in": 0, "out": 0}},
 }
 
 
 def found(question, strategy):
-    return {"a?": [1, 7, 2], "b?": [7, 3], "c?": [4, 5], "dd?": [7]}[question] if strategy == "ricr" else [7, 1, 3]
+    if strategy == "ricr":
+        return {"a?": [1, 7, 2], "b?": [7, 3], "c?": [4, 5], "dd?": [7]}[question]
+    return [7, 1, 3]
 
 
 @pytest.fixture(scope="module")
@@ -37,77 +47,84 @@ def four():
 
 def test_figures_by_hand(four):
     one = four.strategies["ricr"]
-    assert (one["n"], one["with_gold"], one["failed"], one["cached"]) == (4, 3, 0, 0)
-    assert one["recall"] == {"1": pytest.approx(1 / 6), "2": 0.5, "5": pytest.approx(2 / 3), "10": pytest.approx(2 / 3)}  # c is not answerable, 20 was not asked
-    assert one["all_gold"] == {"1": 0, "2": pytest.approx(1 / 3), "5": pytest.approx(2 / 3), "10": pytest.approx(2 / 3)}
-    assert (one["em"], one["f1"]) == (pytest.approx(1 / 3), pytest.approx((1 + 0.5 + 0) / 3))  # "Ada": 1 of 1, 1 of 3
-    assert one["abstention"] == {"answerable": 3, "answered": pytest.approx(2 / 3), "unanswerable": 1, "abstained": 1}
-    assert one["ms"] == {
+    assert one["n"] == 4
+    assert one["with_gold"] == 3
+    assert one["failed"] == 0
+    assert one["cached"] == 0
+    assert one["recall"] == {
+        "1": pytest.approx(1 / 6),
+        "2": 0.5,
+        "5": pytest.approx(2 / 3),
+        "10": pytest.approx(2 / 3),
+    }  # c is not answerable, 20 was not asked
+    expected = {
+        "1": 0,
+        "2": pytest.approx(1 / 3),
+        "5": pytest.approx(2 / 3),
+        "10": pytest.approx(2 / 3),
+    }
+    assert one["all_gold"] == expected
+    assert one["em"] == pytest.approx(1 / 3)
+    assert one["f1"] == pytest.approx((1 + 0.5 + 0) / 3)  # "Ada": 1 of 1, 1 of 3
+    assert one["abstention"] == {
+        "answerable": 3,
+        "answered": pytest.approx(2 / 3),
+        "unanswerable": 1,
+        "abstained": 1,
+    }
+    expected = {
         "mean": pytest.approx(22.5),
         "p50": 20,
         "p95": pytest.approx(28.5),
         "stages": {"embed": {"mean": 1, "p50": 1, "p95": 1}},
     }
+    assert one["ms"] == expected
     assert one["tokens"] == {"in": 42.5, "out": 3.75, "total": 185}
-    assert (one["dollars"], one["plans"]) == (0.75, {"llm": 1, "none": 3})
+    assert one["dollars"] == 0.75
+    assert one["plans"] == {"llm": 1, "none": 3}
     # two hops: 160 tokens, a is right. Three hops: 25 tokens, c is rightly abstained from
-    assert one["economy"] == {"value": pytest.approx((2 * 160 + 3 * 25) / (2 * 1 + 3 * 1)), "by_hops": {"2": 160, "3": 25}}
+    expected = {
+        "value": pytest.approx((2 * 160 + 3 * 25) / (2 * 1 + 3 * 1)),
+        "by_hops": {"2": 160, "3": 25},
+    }
+    assert one["economy"] == expected
     assert one["intervals"]["f1"] == list(interval([1, 0.5, 0]))
 
 
 def test_a_strategy_that_does_not_answer_has_no_figures_of_answers(four):
     one = four.strategies["dense"]
-    assert (one["em"], one["f1"], one["abstention"], one["economy"]) == (None, None, None, None)
+    assert one["em"] is None
+    assert one["f1"] is None
+    assert one["abstention"] is None
+    assert one["economy"] is None
     assert "em" not in one["intervals"]
-    assert {row["metric"] for row in four.differences} == {f"{name}@{k}" for name in ("recall", "all_gold") for k in (1, 2, 5, 10)} | {"precision@5", "ndcg@5", "ndcg@10", "ms"}
+    expected = {f"{name}@{k}" for name in ("recall", "all_gold") for k in (1, 2, 5, 10)} | {
+        "precision@5",
+        "ndcg@5",
+        "ndcg@10",
+        "ms",
+    }
+    assert {row["metric"] for row in four.differences} == expected
     passages_only = evaluate(FakeMemory(found, SAID), FOUR, ["ricr"], answer=False).strategies["ricr"]
     assert passages_only["em"] is passages_only["abstention"] is None
 
 
-def test_differences_are_of_the_second_and_paired(four):
-    (recall,) = [difference for difference in four.differences if difference["metric"] == "recall@2"]
-    assert (recall["first"], recall["second"], recall["n"]) == ("ricr", "dense", 3)
-    assert (recall["mean"], recall["above"], recall["below"], recall["equal"]) == (pytest.approx((0 - 1 + 0) / 3), 0, 1, 2)
-    names = ["linked", "dense", "ricr", "bm25", "auto"]
-    five = evaluate(FakeMemory(lambda question, strategy: [1, 3]), FOUR, names)
-    assert {(difference["first"], difference["second"]) for difference in five.differences} == {("linked", name) for name in names[1:]}
-
-
-def test_results_come_back_from_their_file(four, tmp_path):
-    write(four, tmp_path)
-    assert load(tmp_path) == load(tmp_path / "results.json") == four
-    assert list(json.loads((tmp_path / "results.json").read_text())) == ["settings", "strategies", "differences", "questions", "failures"]
-    for text in ("", "[]", "{}", '{"settings": {}}'):
-        (tmp_path / "results.json").write_text(text)
-        with pytest.raises(InputError, match="no results"):
-            load(tmp_path)
-    with pytest.raises(InputError, match="cannot be read"):
-        load(tmp_path / "none")
-
-
 def test_two_evaluations_compared(four):
-    better = evaluate(FakeMemory(lambda question, strategy: [1, 2] if question == "a?" else [7], SAID), FOUR, ["ricr"], k=5)
+    better = evaluate(
+        FakeMemory(lambda question, strategy: [1, 2] if question == "a?" else [7], SAID), FOUR, ["ricr"], k=5
+    )
     done = compare(four, better)
     by_metric = {difference["metric"]: difference for difference in done.differences}
-    assert (done.questions, done.only_first, done.only_second) == (4, 0, 0)
+    assert done.questions == 4
+    assert done.only_first == 0
+    assert done.only_second == 0
     assert done.settings == {"k": [10, 5]}
     assert "recall@10" not in by_metric  # of which one knows nothing
     assert by_metric["recall@2"]["mean"] == pytest.approx((0.5 - 1 + 0) / 3)
-    assert (by_metric["recall@2"]["above"], by_metric["recall@2"]["below"]) == (1, 1)
-    assert (by_metric["f1"]["mean"], by_metric["f1"]["n"]) == (0, 3)
-
-
-def test_the_table_leaves_out_what_nobody_has(four):
-    columns, rows = figures(four)
-    assert columns == [
-        *("strategy", "n", "recall@1", "recall@2", "recall@5", "recall@10", "all gold@5", "precision@5", "ndcg@5"),
-        *("EM", "F1", "answer precision", "answer recall", "ROUGE-L", "answered", "abstained", "tokens", "tokens/right", "dollars"),
-        *("mean ms", "p50 ms", "p95 ms"),
-    ]
-    assert [cell[0] for cell in rows[0]][:11] == ["ricr", "4", "16.7", "50.0", "66.7", "66.7", "66.7", "20.0", "51.7", "33.3", "50.0"]
-    assert [cell[0] for cell in rows[1]][9:18] == ["-"] * 9
-    no_model, _ = figures(evaluate(FakeMemory(found), FOUR, ["dense"]))
-    assert not {"EM", "F1", "answered", "abstained", "tokens"} & set(no_model)
+    assert by_metric["recall@2"]["above"] == 1
+    assert by_metric["recall@2"]["below"] == 1
+    assert by_metric["f1"]["mean"] == 0
+    assert by_metric["f1"]["n"] == 3
 
 
 def test_a_hostile_question_can_be_written(tmp_path):

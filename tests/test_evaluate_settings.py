@@ -2,30 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
-
 import pytest
 from evaluate_fakes import FakeMemory, questions, record
+from samples import cases
 
-from gsw_graph.ask.retrieve.recipes import (
-    ChainRecipe,
-    FusionRecipe,
-    WalkRecipe,
-)
-from gsw_graph.ask.retrieve.strategies import STRATEGIES
-from gsw_graph.ask.retrieve.variants import current_value as current
-from gsw_graph.ask.retrieve.variants import parse_value
 from gsw_graph.ask.retrieve.variants import parse_variants as variants
-from gsw_graph.ask.retrieve.variants import settings_of as names
 from gsw_graph.errors import InputError
 from gsw_graph.evaluate import Variant, evaluate, run
-
-
-def build(strategy, settings):
-    return Variant(strategy, settings).build()
-
-
-SETTINGS = [(strategy, name) for strategy in STRATEGIES for name in names(strategy)]
 
 
 @pytest.fixture(autouse=True)
@@ -36,93 +19,25 @@ def _quick(monkeypatch):
 # Which settings there are
 
 
-@pytest.mark.parametrize(("strategy", "name"), SETTINGS)
-def test_every_setting_changes_its_own_field_and_no_other(strategy, name):
-    """Of the text that says it: so that there is none that `eval` cannot set."""
-    present = current(strategy, name)
-    if isinstance(present, str):
-        among = STRATEGIES[strategy].recipes if name == "recipe" else choices(strategy, name)
-        other = next(choice for choice in among if choice != present)
-    else:
-        other = not present if isinstance(present, bool) else present + 1
-    variant = Variant(strategy, {name: parse_value(strategy, name, str(other))})
-    assert variant.name == f"{strategy} [{name}={other}]"
-    changed = variant.build()
-    if name == "recipe":
-        assert changed.recipe == STRATEGIES[strategy].recipes[other]
-        return
-    changed_now = {one for one in names(strategy) if one != "recipe" and value(changed.recipe, one) != value(STRATEGIES[strategy].recipe, one)}
-    assert changed_now == {name}
-    assert value(changed.recipe, name) == other
-    assert replace(changed, recipe=STRATEGIES[strategy].recipe) == STRATEGIES[strategy], "and the rest is as it was"
-
-
-def choices(strategy, name):
-    record, _, last = name.rpartition(".")
-    recipe = value(STRATEGIES[strategy].recipe, record) if record else STRATEGIES[strategy].recipe
-    return next(field.metadata.get("among", ("any text",)) for field in fields(recipe) if field.name == last)
-
-
 def value(recipe, name):
     for part in filter(None, name.split(".")):
         recipe = getattr(recipe, part)
     return recipe
 
 
-def test_records_within_records_are_set_together_with_those_around_them():
-    made = build("fusion", {"chains.walk.steps": 3, "walk.steps": 4, "chains.beam": 2, "best": 1}).recipe
-    usual = FusionRecipe()
-    chains = replace(usual.chains, beam=2, walk=WalkRecipe(steps=3))
-    assert made == replace(usual, best=1, walk=WalkRecipe(steps=4), chains=chains)
-    assert (made.chains.walked_from, ChainRecipe().walked_from) == (1, 3), "what is its own within another record stays"
-
-
 @pytest.mark.parametrize(
     ("strategy", "name", "value", "message"),
-    [
-        ("linked", "walk.nothing", 1, r"linked has no setting 'walk\.nothing'.*It has walk\.nearest, "),
-        ("linked", "walk", 1, "no setting"),
-        ("linked", "restart", 1, "no setting"),
-        ("linked", "walk.restart.x", 1, "no setting"),
-        ("linked", "walk.", 1, "no setting"),
-        ("linked", ".walk.restart", 1, "no setting"),
-        ("linked", "", 1, "no setting"),
-        ("linked", "walk.RESTART", 1, "no setting"),
-        ("linked", "walk.__class__", 1, "no setting"),
-        ("linked", "os.path.sep", 1, "no setting"),
-        ("linked", "recipe", "paper", "no setting"),
-        ("linked", "width", 3, "no setting"),
-        ("linked", "title_weight", 1.0, "no setting"),  # it went into graphs that are kept on disk
-        ("proprag", "weights", 1, "no setting"),
-        ("proprag", "neighbours", 5, "no setting"),  # and so did this
-        ("ricr", "walk.scan", 5, "no setting"),  # chains are walked from in memories that the client holds
-        ("fusion", "chains.walk.scan", 5, "no setting"),
-        ("auto", "walk.restart", 0.1, "auto has no setting.*sure"),
-        ("magic", "walk.restart", 0.1, "no strategy 'magic'.*auto, linked"),
-        ("linked", "walk.steps", 1.5, "cannot be 1.5.*a whole number"),
-        ("linked", "walk.steps", True, "cannot be True"),
-        ("linked", "walk.steps", "3", "cannot be '3'"),
-        ("linked", "walk.restart", "x", "cannot be 'x'.*a finite number"),
-        ("linked", "walk.restart", None, "cannot be None"),
-        ("linked", "walk.restart", float("nan"), "cannot be nan.*finite"),
-        ("linked", "walk.restart", float("inf"), "cannot be inf.*finite"),
-        ("linked", "walk.restart", -0.1, "cannot be -0.1.*at least 0"),
-        ("linked", "walk.steps", 0, "cannot be 0.*at least 1"),
-        ("fusion", "chains.walk.nearest", 0, "cannot be 0.*at least 1"),
-        ("fusion", "least", -0.5, "cannot be -0.5.*at least 0"),
-        ("ricr", "score", "product", "score cannot be 'product'.*panini_code, geometric"),
-        ("ricr", "score", 1, "cannot be 1.*a text"),
-        ("proprag", "recipe", "other", "no recipe 'other'.*default, paper"),
-        ("proprag", "recipe", 1, "cannot be 1"),
-        ("proprag", "width", 2.5, "cannot be 2.5"),
-        ("proprag", "width", 0, "cannot be 0.*at least 1"),
-        ("proprag", "coherence", -1.5, "cannot be -1.5.*at least -1"),
-        ("proprag", "weights.clique", -1.0, "cannot be -1.0.*at least 0"),
-    ],
+    cases(__file__, "settings_that_there_are_not"),
 )
 def test_settings_that_there_are_not(strategy, name, value, message):
     with pytest.raises(InputError, match=message):
         Variant(strategy, {name: value})
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_a_setting_is_finite(value):
+    with pytest.raises(InputError, match=f"cannot be {value}.*finite"):
+        Variant("linked", {"walk.restart": value})
 
 
 # Read from text
@@ -130,7 +45,12 @@ def test_settings_that_there_are_not(strategy, name, value, message):
 
 def test_variants_are_read_from_text():
     found = variants("linked, proprag[recipe=paper,width=5] ,fusion[best=4,chains.beam=2],dense")
-    assert [variant.name for variant in found] == ["linked", "proprag [recipe=paper, width=5]", "fusion [best=4, chains.beam=2]", "dense"]
+    assert [variant.name for variant in found] == [
+        "linked",
+        "proprag [recipe=paper, width=5]",
+        "fusion [best=4, chains.beam=2]",
+        "dense",
+    ]
     assert [one.name for one in variants(found[1].name)] == [found[1].name]
     for text, message in (
         ("magic", "no strategy 'magic'"),
@@ -154,8 +74,14 @@ def test_variants_are_read_from_text():
 
 def test_a_variant_is_asked_with_its_settings_and_no_other_is():
     seen = []
-    memory = FakeMemory(lambda question, strategy: seen.append((memory.recipe.walk.restart, memory.recipe.walk.steps)) or [1])
-    found = evaluate(memory, questions(record("a", 1)), ["linked", Variant("linked", {"walk.restart": 0.3, "walk.steps": 4})])
+    memory = FakeMemory(
+        lambda question, strategy: seen.append((memory.recipe.walk.restart, memory.recipe.walk.steps)) or [1]
+    )
+    found = evaluate(
+        memory,
+        questions(record("a", 1)),
+        ["linked", Variant("linked", {"walk.restart": 0.3, "walk.steps": 4})],
+    )
     assert seen == [(0.1, 15), (0.3, 4)] * 2  # warming, then asking
     assert list(found.strategies) == ["linked", "linked [walk.restart=0.3, walk.steps=4]"]
     assert found.settings["strategies"][1]["settings"] == {"walk.restart": 0.3, "walk.steps": 4}

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from contextlib import suppress
-from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from samples import cases
 from scripted_chat import ScriptedChat
 
 from gsw_graph.errors import ReplyError
@@ -21,11 +18,9 @@ from gsw_graph.extract.llm import (
     assemble,
     check,
     extract_passage,
-    folded,
     read,
     repair_request,
     request,
-    stands_in,
 )
 from gsw_graph.model.documents import Document, Passage
 from gsw_graph.models.prompts import prompt
@@ -49,14 +44,28 @@ REPLY = {
     "propositions": ["Ana Ruiz built the Stone Pier in 1902."],
 }
 FOUND = Extraction(
-    (("Stone Pier", (("structure", ("old", "of stone")),)), ("Ana Ruiz", (("person", ()),)), ("1902", (("date", ()),))),
-    (("built", (("Who built the Stone Pier?", ("Ana Ruiz",)), ("What did Ana Ruiz build in 1902?", ("Stone Pier",)))),),
+    (
+        ("Stone Pier", (("structure", ("old", "of stone")),)),
+        ("Ana Ruiz", (("person", ()),)),
+        ("1902", (("date", ()),)),
+    ),
+    (
+        (
+            "built",
+            (
+                ("Who built the Stone Pier?", ("Ana Ruiz",)),
+                ("What did Ana Ruiz build in 1902?", ("Stone Pier",)),
+            ),
+        ),
+    ),
     ("Ana Ruiz built the Stone Pier in 1902.",),
 )
 
 
 def document(*texts, title="Stone Pier", source="pier.md"):
-    return Document(source, title, tuple(Passage(text, title, n) for n, text in enumerate(texts or (TEXT,))), "test")
+    return Document(
+        source, title, tuple(Passage(text, title, n) for n, text in enumerate(texts or (TEXT,))), "test"
+    )
 
 
 def user(asked):
@@ -65,13 +74,19 @@ def user(asked):
 
 def test_a_request_has_the_prompt_and_the_passage_as_data():
     asked = request(document(), 0)
-    assert (asked.stage, asked.schema, asked.document) == ("extract", SCHEMA, "pier.md")
+    assert asked.stage == "extract"
+    assert asked.schema == SCHEMA
+    assert asked.document == "pier.md"
     assert asked.messages[0] == {"role": "system", "content": prompt("extract")}
     first, _, rest = user(asked).partition("\n\n")
     said, opening, title, closing = first.split("\n")
-    assert (said, title, opening.split()[0], closing) == ("Title:", "Stone Pier", "<<<title", f"title {opening.split()[1]}>>>")
+    assert said == "Title:"
+    assert title == "Stone Pier"
+    assert opening.split()[0] == "<<<title"
+    assert closing == f"title {opening.split()[1]}>>>"
     opening, text, closing = rest.split("\n")
-    assert (text, opening.split()[0]) == (TEXT, "<<<passage")
+    assert text == TEXT
+    assert opening.split()[0] == "<<<passage"
     assert closing == f"passage {opening.split()[1]}>>>"
 
 
@@ -139,7 +154,9 @@ def test_the_example_in_the_prompt_is_a_reply_without_faults():
     workspace, faults = assemble(document(passage), {0: read(json.loads(example))}, None)
     assert faults == []
     names = {entity.name for entity in workspace.entities}
-    assert names >= {answer for phrase in workspace.verb_phrases for pair in phrase.pairs for answer in pair.answers}
+    assert names >= {
+        answer for phrase in workspace.verb_phrases for pair in phrase.pairs for answer in pair.answers
+    }
 
 
 def test_a_reply_is_read():
@@ -148,8 +165,19 @@ def test_a_reply_is_read():
 
 def test_what_small_models_write_is_understood():
     reply = {
-        "entities": [{"name": 1902, "roles": None}, {"name": "A\0na\ud800", "roles": [{"role": "person", "states": ["old"]}]}],
-        "verb_phrases": [{"phrase": "built", "questions": [{"question": "When?", "answers": ["1902", "None"]}, {"question": "Who?", "answers": "Ana"}]}],
+        "entities": [
+            {"name": 1902, "roles": None},
+            {"name": "A\0na\ud800", "roles": [{"role": "person", "states": ["old"]}]},
+        ],
+        "verb_phrases": [
+            {
+                "phrase": "built",
+                "questions": [
+                    {"question": "When?", "answers": ["1902", "None"]},
+                    {"question": "Who?", "answers": "Ana"},
+                ],
+            }
+        ],
     }
     found = read(reply)
     assert found.entities == (("1902", ()), ("Ana", (("person", ("old",)),)))
@@ -158,78 +186,47 @@ def test_what_small_models_write_is_understood():
 
 def test_the_shape_of_panini_is_understood():
     reply = {
-        "entity_nodes": [{"id": "e1", "name": "Ana", "roles": [{"role": "person", "states": ["old"]}]}, {"id": "e2", "name": "E5", "roles": []}],
+        "entity_nodes": [
+            {"id": "e1", "name": "Ana", "roles": [{"role": "person", "states": ["old"]}]},
+            {"id": "e2", "name": "E5", "roles": []},
+        ],
         "verb_phrase_nodes": [
             {
                 "id": "v1",
                 "phrase": "built",
-                "questions": [{"id": "q1", "text": "Who?", "answers": ["e1", "e2"]}, {"id": "q2", "text": "Why?", "answers": ["None"]}],
+                "questions": [
+                    {"id": "q1", "text": "Who?", "answers": ["e1", "e2"]},
+                    {"id": "q2", "text": "Why?", "answers": ["None"]},
+                ],
             },
-            {"id": "v2", "phrase": "in", "questions": [{"id": "q3", "text": "How?", "answers": ["TEXT: by hand"]}]},
+            {
+                "id": "v2",
+                "phrase": "in",
+                "questions": [{"id": "q3", "text": "How?", "answers": ["TEXT: by hand"]}],
+            },
         ],
     }
     found = read(reply)
     assert found.entities == (("Ana", (("person", ("old",)),)), ("E5", ()))
-    assert found.phrases == (("built", (("Who?", ("Ana", "E5")), ("Why?", ()))), ("in", (("How?", ("by hand",)),)))
+    expected = (
+        ("built", (("Who?", ("Ana", "E5")), ("Why?", ()))),
+        ("in", (("How?", ("by hand",)),)),
+    )
+    assert found.phrases == expected
     reply["verb_phrase_nodes"][0]["questions"][0]["answers"] = ["e7"]
-    with pytest.raises(ValueError, match=r"`verb_phrase_nodes\[0\].questions\[0\].answers\[0\]` is 'e7', the id of no entity"):
+    with pytest.raises(
+        ValueError, match=r"`verb_phrase_nodes\[0\].questions\[0\].answers\[0\]` is 'e7', the id of no entity"
+    ):
         read(reply)
 
 
 @pytest.mark.parametrize(
     ("reply", "said"),
-    [
-        ([], "the reply is not an object but a list"),
-        ({}, "the reply has none of `entities`"),
-        ({"entities": {}}, "`entities` is not a list but an object"),
-        ({"entities": ["Ana"]}, "`entities[0]` is not an object but a string"),
-        ({"entities": [{"roles": []}]}, "`entities[0].name` is missing"),
-        ({"entities": [{"name": True}]}, "`entities[0].name` is not a string but true or false"),
-        ({"verb_phrases": [{"phrase": "x", "questions": [{"answers": []}]}]}, "`verb_phrases[0].questions[0].question` is missing"),
-        ({"propositions": ["x" * (LONGEST + 1)]}, f"`propositions[0]` has more than {LONGEST} characters"),
-        ({"propositions": ["x"] * (MOST + 1)}, f"`propositions` has more than {MOST} items"),
-    ],
+    cases(__file__, "what_is_wrong_with_a_reply_is_said_with_its_path"),
 )
 def test_what_is_wrong_with_a_reply_is_said_with_its_path(reply, said):
     with pytest.raises(ValueError, match=re.escape(said)):
         read(reply)
-
-
-json_values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
-    lambda inner: (
-        st.lists(inner, max_size=3)
-        | st.dictionaries(
-            st.sampled_from(
-                [
-                    "entities",
-                    "name",
-                    "roles",
-                    "role",
-                    "states",
-                    "verb_phrases",
-                    "phrase",
-                    "questions",
-                    "question",
-                    "answers",
-                    "propositions",
-                    "entity_nodes",
-                    "id",
-                ]
-            ),
-            inner,
-            max_size=4,
-        )
-    ),
-    max_leaves=12,
-)
-
-
-@given(json_values)
-@settings(max_examples=300, deadline=None)
-def test_any_json_is_read_or_refused(value):
-    with suppress(ValueError):
-        assemble(document(), {0: read(value)}, "m")
 
 
 def test_a_reply_that_finds_nothing_where_there_are_names_is_refused():
@@ -241,14 +238,6 @@ def test_a_reply_that_finds_nothing_where_there_are_names_is_refused():
         extract_passage(document(), 0, ScriptedChat(nothing, nothing), second_pass=False)
 
 
-@pytest.mark.parametrize("text", ["Thanks for everything, and see you soon.", "Contents", "Weekly News\nSee you. Thanks!"])
-def test_a_word_that_opens_a_sentence_and_a_title_are_no_names(text):
-    nothing = {"entities": [], "verb_phrases": [], "propositions": []}
-    chat = ScriptedChat(nothing)
-    assert extract_passage(document(text, title="Weekly News"), 0, chat, second_pass=False) == Extraction()
-    assert chat.told == []
-
-
 def test_the_passages_of_a_document_are_joined_by_name():
     two = document(TEXT, "Ruiz died in 1950. She left the Stone  Pier.")
     second = Extraction(
@@ -257,12 +246,17 @@ def test_the_passages_of_a_document_are_joined_by_name():
         ("Ruiz left the stone pier to Ana Ruiz.",),
     )
     workspace, faults = assemble(two, {1: second, 0: FOUND}, "tiny")
-    assert (workspace.extractor, workspace.model, faults) == ("llm", "tiny", [])
+    assert workspace.extractor == "llm"
+    assert workspace.model == "tiny"
+    assert faults == []
     entities = {entity.name: entity for entity in workspace.entities}
     assert entities["Stone Pier"].passages == (0, 1)
     assert entities["Stone Pier"].roles == (("structure", ("old", "of stone", "left")),)
     assert entities["1902"].from_ == "1902-01-01"
-    assert [(phrase.phrase, phrase.passage) for phrase in workspace.verb_phrases] == [("built", 0), ("left", 1)]
+    assert [(phrase.phrase, phrase.passage) for phrase in workspace.verb_phrases] == [
+        ("built", 0),
+        ("left", 1),
+    ]
     assert workspace.propositions[1].mentions == (("Ruiz", None), ("Stone Pier", None), ("Ana Ruiz", None))
     assert entities["Ana Ruiz"].passages == (0, 1)  # the proposition of the second names her
 
@@ -275,36 +269,11 @@ ECHO = {
 OTHER = "Marta Lind founded the Kelmark Foundry in 1871. Two years later she sold it to Otto Brandt."
 
 
-def test_a_passage_that_names_its_title_alone_may_hold_nothing():
-    nothing = {"entities": [], "verb_phrases": [], "propositions": []}
-    assert not check(document("Love Me may refer to:", title="Love Me"), 0)(nothing).entities
-
-
 @pytest.mark.parametrize("reply", [ECHO, REPLY, {**REPLY, "entities": [{"name": "Marta Lind", "roles": []}]}])
 def test_a_reply_that_is_not_about_its_passage_is_none(reply):
     """The skeleton of the shape, the example of the prompt, and the example under a name of the text."""
     with pytest.raises(ValueError, match=r"no entities|name what the passage does not"):
         check(document(OTHER, title="Kelmark"), 0)(reply)
-
-
-def test_what_is_worked_out_or_told_before_counts_with_the_rest():
-    found = {"entities": [{"name": name, "roles": []} for name in ("Marta Lind", "Kelmark Foundry", "Otto Brandt", "1873")]}
-    assert len(check(document(OTHER), 0)(found).entities) == 4
-    late = {"entities": [{"name": "Marta Lind", "roles": []}, {"name": "Kelmark Foundry", "roles": []}]}
-    assert len(check(document(OTHER, "She kept it for two years."), 1)(late).entities) == 2
-
-
-def test_placeholders_beside_what_is_found_are_left_out():
-    found = check(document(), 0)({**REPLY, "entities": [*REPLY["entities"], *ECHO["entities"]], "propositions": ["...", "…", *REPLY["propositions"]]})
-    assert found == FOUND
-
-
-@pytest.mark.parametrize(
-    ("name", "text"), [("Québec", "In QUEBEC he stayed."), ("Canada", "A Canadian city."), ("1946", "In 1945–46 it snowed."), ("京都", "彼は京都に住む。")]
-)
-def test_a_name_is_found_in_a_text_in_other_forms(name, text):
-    assert stands_in(name, folded(text))
-    assert not stands_in(name, folded("The Stone Pier is old."))
 
 
 def test_the_second_pass_shows_passage_and_notes_and_its_result_counts():
@@ -313,14 +282,11 @@ def test_the_second_pass_shows_passage_and_notes_and_its_result_counts():
     assert extract_passage(document(), 0, chat, second_pass=True) == read(repaired)
     second = chat.requests[1]
     assert second == repair_request(document(), 0, FOUND)
-    assert (second.stage, second.schema, second.messages[0]["content"]) == ("repair", SCHEMA, prompt("repair"))
+    assert second.stage == "repair"
+    assert second.schema == SCHEMA
+    assert second.messages[0]["content"] == prompt("repair")
     assert TEXT in user(second)
-    assert '"phrase":"built","questions":[{"question":"Who built the Stone Pier?","answers":["Ana Ruiz"]}' in user(second)
-
-
-def test_without_a_usable_second_result_the_first_one_stays():
-    lost = {**REPLY, "verb_phrases": []}
-    chat = ScriptedChat(REPLY, lost, [])
-    result = extract_passage(document(), 0, chat, second_pass=True)
-    assert result == replace(FOUND, repair_error="the reply could not be used after a repair")
-    assert chat.told == ["most questions of the notes are missing: write the notes whole", "the reply is not an object but a list"]
+    assert (
+        '"phrase":"built","questions":[{"question":"Who built the Stone Pier?","answers":["Ana Ruiz"]}'
+        in user(second)
+    )

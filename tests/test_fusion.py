@@ -25,16 +25,20 @@ RECIPE = FusionRecipe()
 VECTOR = np.array([1.0, 0.0], dtype=np.float32)
 
 
-def vectors(*cosines: float) -> np.ndarray:
+def vectors(*cosines):
     return np.array([[c, (1 - c * c) ** 0.5] for c in cosines], dtype=np.float32)
 
 
-def found(pairs: list[tuple[list[str], str]], cosines: list[float], walked: list[tuple[str, float]], **constants: float):  # type: ignore[no-untyped-def]
+def found(pairs, cosines, walked, **constants):  # type: ignore[no-untyped-def]
     return bridges(NAMES, QUESTION, VECTOR, walked, pairs, vectors(*cosines), replace(RECIPE, **constants))
 
 
-def test_the_best_answers_of_the_best_passages_lead_on() -> None:
-    some = found([(["Ana Ruiz"], "pier"), (["Harbour Club"], "pier"), (["Carla Duarte"], "club")], [0.69, 0.7, 0.1], [("pier", 0.4), ("club", 0.1)])
+def test_the_best_answers_of_the_best_passages_lead_on():
+    some = found(
+        [(["Ana Ruiz"], "pier"), (["Harbour Club"], "pier"), (["Carla Duarte"], "club")],
+        [0.69, 0.7, 0.1],
+        [("pier", 0.4), ("club", 0.1)],
+    )
     assert some == ["Harbour Club", "Ana Ruiz"]
     assert len(some) == RECIPE.bridges
 
@@ -51,29 +55,26 @@ def test_the_best_answers_of_the_best_passages_lead_on() -> None:
         ("!!!", "it is nothing"),
     ],
 )
-def test_what_leads_nowhere_is_no_bridge(answer: str, why: str) -> None:
+def test_what_leads_nowhere_is_no_bridge(answer, why):
     some = found([([answer], "pier"), (["Ana Ruiz"], "pier")], [0.9, 0.1], [("pier", 1.0)])
     assert some == ["Ana Ruiz"], why
 
 
-def test_the_constants_of_the_recipe_count() -> None:
-    pairs = [(["Ana Ruiz"], "pier"), (["Harbour Club"], "pier"), (["Carla Duarte"], "club")]
-    given: tuple[list[float], list[tuple[str, float]]] = ([0.5, 0.5, 0.55], [("pier", 0.5), ("club", 0.4)])
-    assert found(pairs, *given, bridges=3) == ["Carla Duarte", "Ana Ruiz", "Harbour Club"]
-    assert found(pairs, *given, bridges=0) == []
-    assert found(pairs, *given, bridges=3, least=1.0) == ["Carla Duarte"]
-    assert found(pairs, *given, bridges=3, sharpness=0.0) == ["Ana Ruiz", "Harbour Club", "Carla Duarte"], "the walk alone"
-
-
-def pair(number: int, passage: str) -> Pair:
+def pair(number, passage):
     return Pair(f"id{number}", "Who?", ("x",), (), passage, passage, number)
 
 
-def test_the_walk_lifts_pairs_of_its_passages() -> None:
-    before = [ScoredPair(pair(0, "far"), ("vector",), 0.6), ScoredPair(pair(1, "best"), ("walk",), 0.4), ScoredPair(pair(2, "some"), ("name",), 0.5)]
+def test_the_walk_lifts_pairs_of_its_passages():
+    before = [
+        ScoredPair(pair(0, "far"), ("vector",), 0.6),
+        ScoredPair(pair(1, "best"), ("walk",), 0.4),
+        ScoredPair(pair(2, "some"), ("name",), 0.5),
+    ]
     after = rescored(before, {"best": 1.0, "some": 0.25}, 2.0)
     assert [one.pair.number for one in after] == [1, 2, 0]
     logit = np.log(0.4 / 0.6) + 2.0 / 2
     assert after[0].score == pytest.approx(1 / (1 + np.exp(-logit)))
-    assert next(one for one in after if one.pair.number == 2).score == pytest.approx(0.5)  # a quarter of the best is neither good nor bad
+    assert next(one for one in after if one.pair.number == 2).score == pytest.approx(
+        0.5
+    )  # a quarter of the best is neither good nor bad
     assert [one.ways for one in after] == [("walk",), ("name",), ("vector",)]

@@ -9,37 +9,39 @@ import hashlib
 import json
 import sys
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from gsw_graph import Memory
 
 ROOT = Path(__file__).parent.parent
-GOLDEN = Path(__file__).parent / "data" / "golden.json"
-SETS = {"corpus": ROOT / "examples" / "corpus", "workspaces": ROOT / "examples" / "workspaces.jsonl"}
+GOLDEN = Path(__file__).parent / "data/golden.json"
+SETS = {"corpus": ROOT / "examples/corpus", "workspaces": ROOT / "examples/workspaces.jsonl"}
 STRATEGIES = ("auto", "linked", "fusion", "ricr", "pathwise", "proprag", "pruned", "dense", "bm25")
 PLANNED = ("auto", "fusion", "ricr", "pathwise")
 TOP_K = 10
 
 
-def questions(name: str) -> list[dict[str, Any]]:
+def questions(name):
     """The questions of a set; comparisons are for the corpus alone."""
     files = ["questions"] + (["comparative"] if name == "corpus" else [])
-    lines = [line for file in files for line in (ROOT / "examples" / f"{file}.jsonl").read_text(encoding="utf-8").splitlines()]
+    lines = [
+        line
+        for file in files
+        for line in (ROOT / "examples" / f"{file}.jsonl").read_text(encoding="utf-8").splitlines()
+    ]
     return [json.loads(line) for line in lines if line.strip()]
 
 
-def ranking(memory: Memory, question: dict[str, Any], strategy: str, *, plan: bool) -> str:
+def ranking(memory, question, strategy, *, plan):
     """The passages of an answer, each by a hash of its text."""
     steps = question["question_decomposition"] if plan else False
     answer = memory.ask(question["question"], strategy=strategy, plan=steps, k=TOP_K, llm=False, keep=False)
     return " ".join(hashlib.sha256(passage.text.encode()).hexdigest()[:5] for passage in answer.passages)
 
 
-def rankings(memory: Memory, name: str, strategy: str) -> dict[str, str]:
+def rankings(memory, name, strategy):
     """The passages of every question, without a plan and, where the strategy follows one, with it."""
     plans = (False, True) if name == "workspaces" and strategy in PLANNED else (False,)
     return {
@@ -50,7 +52,7 @@ def rankings(memory: Memory, name: str, strategy: str) -> dict[str, str]:
 
 
 @pytest.fixture(scope="module", params=sorted(SETS))
-def loaded(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Memory]]:
+def loaded(request, tmp_path_factory):
     """A set and a memory of it."""
     with Memory.open(str(tmp_path_factory.mktemp("golden") / "memory")) as memory:
         memory.load(str(SETS[request.param]), extractor="rules" if request.param == "corpus" else "auto")
@@ -58,15 +60,15 @@ def loaded(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
-def test_first_passages_are_as_recorded(loaded: tuple[str, Memory], strategy: str) -> None:
+def test_first_passages_are_as_recorded(loaded, strategy):
     name, memory = loaded
     recorded = json.loads(GOLDEN.read_text(encoding="utf-8"))[name][strategy]
     assert rankings(memory, name, strategy) == recorded
 
 
-def main() -> None:
+def main():
     """Record what the strategies find now."""
-    recorded: dict[str, dict[str, dict[str, str]]] = {}
+    recorded = {}
     for name, source in SETS.items():
         with tempfile.TemporaryDirectory() as folder, Memory.open(f"{folder}/memory") as memory:
             memory.load(str(source), extractor="rules" if name == "corpus" else "auto")

@@ -28,14 +28,17 @@ FOUND = Reply("answer", "Ana Ruiz", "Ana Ruiz built it.", (1, 3))
         "I see.\nAnswer: Ana Ruiz\nFinding: Ana Ruiz built it.\nLines: 1, 3\nAnswer: Bo Lind\nInsufficient: all",
     ],
 )
-def test_a_finding(reply: str) -> None:
+def test_a_finding(reply):
     assert parse_reply(reply) == FOUND
 
 
 @pytest.mark.parametrize(
     ("reply", "said"),
     [
-        ("Follow: Ana Ruiz | where Ana Ruiz was born", Reply("follow", "Ana Ruiz", "where Ana Ruiz was born")),
+        (
+            "Follow: Ana Ruiz | where Ana Ruiz was born",
+            Reply("follow", "Ana Ruiz", "where Ana Ruiz was born"),
+        ),
         ("Follow: Ana Ruiz", Reply("follow", "Ana Ruiz", "")),
         ("Search: somebody built the pier", Reply("search", "somebody built the pier", "")),
         ("Read: [4]", Reply("read", "[4]", "")),
@@ -43,34 +46,42 @@ def test_a_finding(reply: str) -> None:
         ("Insufficient", Reply("insufficient", "")),
         ("Insufficient: all\nAnswer: Ana Ruiz", Reply("insufficient", "all")),
         ("Answer: not stated in the lines\nLines: 1", Reply("insufficient", "")),
-        ("Answer: Not Without My Daughter\nLines: 1", Reply("answer", "Not Without My Daughter", "Not Without My Daughter", (1,))),
+        (
+            "Answer: Not Without My Daughter\nLines: 1",
+            Reply("answer", "Not Without My Daughter", "Not Without My Daughter", (1,)),
+        ),
         ("Finding: Ana Ruiz built it.", Reply("answer", "Ana Ruiz built it.", "Ana Ruiz built it.", ())),
         ("\nAna Ruiz\nand more", Reply("answer", "Ana Ruiz", "Ana Ruiz", ())),
     ],
 )
-def test_each_form(reply: str, said: object) -> None:
+def test_each_form(reply, said):
     assert parse_reply(reply) == said
 
 
 @pytest.mark.parametrize("reply", ["", " \n ", "...", "Follow:", "Search: \nLines: 1", "Lines: 1"])
-def test_a_reply_that_says_nothing(reply: str) -> None:
+def test_a_reply_that_says_nothing(reply):
     with pytest.raises(ValueError, match="Write"):
         parse_reply(reply)
 
 
 @given(st.text())
-def test_any_text_is_read_or_refused(text: str) -> None:
+def test_any_text_is_read_or_refused(text):
     for reader in (parse_reply, parse_plan):
         with contextlib.suppress(ValueError):  # anything else fails the test
             reader(text)
 
 
-def test_a_plan() -> None:
-    plan, rational = parse_plan("Plan: first the author, then the town.\n1. Who wrote it?\n2) Where was #1 born?")
+def test_a_plan():
+    plan, rational = parse_plan(
+        "Plan: first the author, then the town.\n1. Who wrote it?\n2) Where was #1 born?"
+    )
     assert [step.question for step in plan.steps] == ["Who wrote it?", "Where was #1 born?"]
     assert rational == "first the author, then the town."
     plan, rational = parse_plan("**1.** When was #3 born?\n- 3: Who wrote it?")
-    assert [(step.id, step.question, step.parents) for step in plan.steps] == [(1, "When was #2 born?", (2,)), (2, "Who wrote it?", ())]
+    assert [(step.id, step.question, step.parents) for step in plan.steps] == [
+        (1, "When was #2 born?", (2,)),
+        (2, "Who wrote it?", ()),
+    ]
     assert rational == ""
 
 
@@ -85,6 +96,6 @@ def test_a_plan() -> None:
         ("\n".join(f"{n}. Who is number {n}?" for n in range(1, MOST + 2)), "at the most"),
     ],
 )
-def test_what_is_no_plan(reply: str, why: str) -> None:
+def test_what_is_no_plan(reply, why):
     with pytest.raises(ValueError, match=why):
         parse_plan(reply)

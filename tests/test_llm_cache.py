@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import os
 import signal
-import sqlite3
 import subprocess
 import sys
-import threading
-from pathlib import Path
 
 import pytest
 
-from gsw_graph.errors import InputError, StoppedError
+from gsw_graph.errors import InputError
 from gsw_graph.models.chat.cache import Cache, CachedReply
 from gsw_graph.models.chat.request import Request
 
-ASKED = Request("extract", ({"role": "system", "content": "s"}, {"role": "user", "content": "Łódź \udc80"}), {"type": "object", "required": ["a"]}, "a.txt")
+ASKED = Request(
+    "extract",
+    ({"role": "system", "content": "s"}, {"role": "user", "content": "Łódź \udc80"}),
+    {"type": "object", "required": ["a"]},
+    "a.txt",
+)
 WRITER = """
 import sys
 from pathlib import Path
@@ -29,15 +31,17 @@ for number in range(int(sys.argv[3])):
 
 
 @pytest.fixture
-def file(tmp_path: Path) -> Path:
-    return tmp_path / "cache" / "llm.sqlite"
+def file(tmp_path):
+    return tmp_path / "cache/llm.sqlite"
 
 
-def writer(file: Path, name: str, count: int) -> subprocess.Popen[str]:
-    return subprocess.Popen([sys.executable, "-c", WRITER, str(file), name, str(count)], stdout=subprocess.PIPE, text=True)
+def writer(file, name, count):
+    return subprocess.Popen(
+        [sys.executable, "-c", WRITER, str(file), name, str(count)], stdout=subprocess.PIPE, text=True
+    )
 
 
-def test_kept_for_good(file: Path) -> None:
+def test_kept_for_good(file):
     cache = Cache(file)
     key = cache.key("m", ASKED)
     assert cache.get(key) is None
@@ -50,10 +54,15 @@ def test_kept_for_good(file: Path) -> None:
     again.close()
 
 
-def test_key_is_of_all_that_decides_and_of_nothing_else(file: Path) -> None:
+def test_key_is_of_all_that_decides_and_of_nothing_else(file):
     cache = Cache(file)
     key = cache.key("m", ASKED)
-    same = Request("mend", tuple(dict(message) for message in ASKED.messages), {"type": "object", "required": ["a"]}, "b.txt")
+    same = Request(
+        "mend",
+        tuple(dict(message) for message in ASKED.messages),
+        {"type": "object", "required": ["a"]},
+        "b.txt",
+    )
     assert cache.key("m", same) == key  # neither the stage nor the document
     others = {
         cache.key("m2", ASKED),
@@ -67,7 +76,7 @@ def test_key_is_of_all_that_decides_and_of_nothing_else(file: Path) -> None:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="file modes are POSIX's")
-def test_only_the_owner_can_read(file: Path) -> None:
+def test_only_the_owner_can_read(file):
     before = os.umask(0)
     try:
         cache = Cache(file)
@@ -83,7 +92,7 @@ def test_only_the_owner_can_read(file: Path) -> None:
         os.umask(before)
 
 
-def test_documents_do_not_stand_in_the_file(file: Path) -> None:
+def test_documents_do_not_stand_in_the_file(file):
     cache = Cache(file)
     asked = Request("extract", ({"role": "user", "content": "the very secret passage"},), None, "a.txt")
     cache.put(cache.key("m", asked), "m", "extract", CachedReply("the reply", 1, 1, 1))
@@ -92,18 +101,23 @@ def test_documents_do_not_stand_in_the_file(file: Path) -> None:
     assert b"very secret" not in file.read_bytes()
 
 
-def test_several_processes_open_and_write_at_once(file: Path) -> None:
+def test_several_processes_open_and_write_at_once(file):
     processes = [writer(file, str(number), 40) for number in range(3)]
     for process in processes:
         out, _ = process.communicate(timeout=120)
-        assert (process.returncode, len(out.split())) == (0, 40)
+        assert process.returncode == 0
+        assert len(out.split()) == 40
     cache = Cache(file)
-    assert all(cache.get(f"{name}-{number}") == CachedReply({"number": number}, 1, 2, 0.5) for name in range(3) for number in range(40))
+    assert all(
+        cache.get(f"{name}-{number}") == CachedReply({"number": number}, 1, 2, 0.5)
+        for name in range(3)
+        for number in range(40)
+    )
     cache.close()
 
 
 @pytest.mark.skipif(os.name != "posix", reason="SIGKILL is POSIX's")
-def test_what_was_put_survives_a_kill(file: Path) -> None:
+def test_what_was_put_survives_a_kill(file):
     process = writer(file, "k", 1_000_000)
     assert process.stdout is not None
     with process.stdout as out:
@@ -113,56 +127,17 @@ def test_what_was_put_survives_a_kill(file: Path) -> None:
     assert process.wait(60) == -signal.SIGKILL
     cache = Cache(file)
     assert len(said) >= 25
-    assert all((cache.get(f"k-{number}") is not None) for number in range(len(said)))
+    for number in range(len(said)):
+        assert cache.get(f"k-{number}") is not None
     cache.close()
 
 
-@pytest.mark.parametrize("content", [b"this is no database at all, only text" * 100, b"SQLite format 3\0" + b"x" * 5000])
-def test_a_damaged_file_is_said_to_be_one(file: Path, content: bytes) -> None:
+@pytest.mark.parametrize(
+    "content", [b"this is no database at all, only text" * 100, b"SQLite format 3\0" + b"x" * 5000]
+)
+def test_a_damaged_file_is_said_to_be_one(file, content):
     file.parent.mkdir()
     file.write_bytes(content)
     with pytest.raises(InputError, match=r"cannot be opened.*GSWGRAPH_CACHE") as caught:
         Cache(file)
     assert caught.value.where == str(file)
-
-
-def test_another_format_is_refused(file: Path) -> None:
-    Cache(file).close()
-    db = sqlite3.connect(file)
-    db.execute("PRAGMA user_version = 99")
-    db.close()
-    with pytest.raises(InputError, match=r"format 99"):
-        Cache(file)
-
-
-def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
-    (tmp_path / "taken").write_text("")
-    with pytest.raises(InputError, match="GSWGRAPH_CACHE"):
-        Cache(tmp_path / "taken" / "llm.sqlite")
-
-
-def test_trouble_later_stops(file: Path) -> None:
-    cache = Cache(file)
-    with pytest.raises(StoppedError, match="cannot be used"):
-        cache.put("k", "m", "plan", CachedReply(None, None, 1, 1))  # type: ignore[arg-type]
-    cache.put("k", "m", "plan", CachedReply(1, 1, 1, 1))  # was rolled back, and the next works
-    other = sqlite3.connect(file)
-    other.execute("DROP TABLE reply")
-    other.close()
-    with pytest.raises(StoppedError, match="cache of replies cannot be used") as caught:
-        cache.get("k")
-    assert caught.value.where == str(file)
-    cache.close()
-
-
-def test_a_writer_waits_for_another_process(file: Path) -> None:
-    cache = Cache(file)
-    other = sqlite3.connect(file, isolation_level=None, check_same_thread=False)
-    other.execute("BEGIN IMMEDIATE")
-    timer = threading.Timer(0.3, other.commit)
-    timer.start()
-    cache.put("k", "m", "plan", CachedReply(1, 1, 1, 1))
-    timer.join()
-    assert (cache.get("k") is not None)
-    other.close()
-    cache.close()

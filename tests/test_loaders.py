@@ -25,7 +25,9 @@ def one(path, content=None):
     if content is not None:
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
     found, *left_out = load(path)
-    assert all(isinstance(item, Skipped) and item.part for item in left_out)
+    for item in left_out:
+        assert isinstance(item, Skipped)
+        assert item.part
     return found
 
 
@@ -47,29 +49,21 @@ def test_a_folder_is_read_sorted_with_all_below_and_without_hidden_names(tmp_pat
     for name in ["b.txt", "a/z.txt", "a/.hidden.txt", ".git/x.txt", "c/d/e.md"]:
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("Some words.")
-    assert [found.source for found in load(tmp_path)] == [(tmp_path / name).as_posix() for name in ["a/z.txt", "b.txt", "c/d/e.md"]]
-
-
-def test_globs_are_sorted_and_two_stars_go_down(tmp_path, monkeypatch):
-    for name in ["b.txt", "a.txt", "c.md", "sub/d.txt", ".sub/e.txt", "odd[1].txt"]:
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_text("Some words.")
-    stems = [Path(found.source).stem for found in load(tmp_path / "*.txt")]
-    assert stems == ["a", "b", "odd[1]"]
-    monkeypatch.chdir(tmp_path)
-    assert [Path(found.source).stem for found in read(["**/*.txt"])] == ["a", "b", "odd[1]", "d"]
-    assert [found.source for found in read(["odd[1].txt"])] == [(tmp_path / "odd[1].txt").as_posix()]  # a name before a pattern
+    expected = [(tmp_path / name).as_posix() for name in ["a/z.txt", "b.txt", "c/d/e.md"]]
+    assert [found.source for found in load(tmp_path)] == expected
 
 
 def test_loops_of_links_end_and_a_file_is_read_once(tmp_path):
     (tmp_path / "in").mkdir()
-    (tmp_path / "in" / "a.txt").write_text("Some words.")
-    (tmp_path / "in" / "loop").symlink_to(tmp_path)
-    (tmp_path / "in" / "self").symlink_to("self")
-    (tmp_path / "again.txt").symlink_to(tmp_path / "in" / "a.txt")
-    found = load(tmp_path, tmp_path / "in" / "a.txt", tmp_path / "**" / "*.txt")
-    assert [item.source for item in found if isinstance(item, Document)] == [(tmp_path / "in" / "a.txt").as_posix()]
-    assert [item.source for item in found if isinstance(item, Failure)] == [(tmp_path / "in" / "self").as_posix()]
+    (tmp_path / "in/a.txt").write_text("Some words.")
+    (tmp_path / "in/loop").symlink_to(tmp_path)
+    (tmp_path / "in/self").symlink_to("self")
+    (tmp_path / "again.txt").symlink_to(tmp_path / "in/a.txt")
+    found = load(tmp_path, tmp_path / "in/a.txt", tmp_path / "**/*.txt")
+    assert [item.source for item in found if isinstance(item, Document)] == [
+        (tmp_path / "in/a.txt").as_posix()
+    ]
+    assert [item.source for item in found if isinstance(item, Failure)] == [(tmp_path / "in/self").as_posix()]
 
 
 @pytest.mark.parametrize("missing", ["gone.txt", "*.pdf", "no/**/*.txt", "a\0b", "x" * 5000])
@@ -98,13 +92,12 @@ def test_an_unreadable_file_and_folder_are_failures(tmp_path, monkeypatch):
         return plain(self, *args, **kwargs)
 
     monkeypatch.setattr(Path, "open", refuse)
-    assert load(tmp_path) == [
+    expected = [
         Failure((tmp_path / "a.txt").as_posix(), "cannot be read: Permission denied"),
         load(tmp_path / "b.txt")[0],
         Skipped((tmp_path / "empty").as_posix(), "an empty folder"),
     ]
-
-
+    assert load(tmp_path) == expected
 
 
 def test_a_file_name_that_is_not_utf8_is_a_failure(tmp_path):
@@ -139,14 +132,21 @@ def test_a_program_may_end_while_a_thread_waits_for_stdin():
         time.sleep(1)
         sys.exit(3)
     """
-    with subprocess.Popen([sys.executable, "-c", program], stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        [sys.executable, "-c", program], stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
         process.wait(60)
         assert process.stderr is not None
-        assert (process.returncode, process.stderr.read()) == (3, "")
+        assert process.returncode == 3
+        assert process.stderr.read() == ""
 
 
 def test_text_on_stdin_is_named_by_its_content():
-    (first,), (again,), (other,) = load("-", stdin=b"Some words."), load("-", stdin=b"Some words.\n"), load("-", stdin=b"Others.")
+    (first,), (again,), (other,) = (
+        load("-", stdin=b"Some words."),
+        load("-", stdin=b"Some words.\n"),
+        load("-", stdin=b"Others."),
+    )
     assert first.source == again.source != other.source
     assert first.source.startswith("stdin#")
     assert len(first.source) == len("stdin#") + 12
@@ -161,7 +161,8 @@ def test_a_text_file(tmp_path):
     path = tmp_path / "old_harbour-light.txt"
     document = one(path, b"\xef\xbb\xbf\r\n  First line.\r\nSecond line.\r\n\r\nEnd.\r\n\r\n")
     assert document.source == path.resolve().as_posix()
-    assert (document.title, document.loader) == ("old harbour light", "text")
+    assert document.title == "old harbour light"
+    assert document.loader == "text"
     assert texts(document) == ["First line.\nSecond line.\n\nEnd."]
 
 
@@ -178,7 +179,8 @@ def test_a_text_file(tmp_path):
 )
 def test_the_title_of_a_text(tmp_path, text, title, body):
     document = one(tmp_path / "a.txt", text)
-    assert (document.title, texts(document)) == (title, [body])
+    assert document.title == title
+    assert texts(document) == [body]
 
 
 @pytest.mark.parametrize(
@@ -188,7 +190,11 @@ def test_the_title_of_a_text(tmp_path, text, title, body):
         (b"\xef\xbb\xbf \n\t\n", "", "empty"),
         ("\u00a0\u3000\n".encode(), "", "empty"),
         (b" \n" * 50_000, "", "empty"),
-        (b"good\ncaf\xe9\n", ":2", "not UTF-8: byte 0xe9 at column 4, and its encoding cannot be told: save it as UTF-8"),
+        (
+            b"good\ncaf\xe9\n",
+            ":2",
+            "not UTF-8: byte 0xe9 at column 4, and its encoding cannot be told: save it as UTF-8",
+        ),
         (b"good\nb\0d\n", "", "not text: a NUL byte at offset 6"),
         (b"good\n" * 20_000 + b"b\0d\n", ":20001", "not text: a NUL byte at column 2"),
         (b"a" * 10 + b"\n" + b"b" * (MAX_LINE + 1), ":2", "a line of more than 16 MiB"),
@@ -197,8 +203,6 @@ def test_the_title_of_a_text(tmp_path, text, title, body):
 def test_what_is_not_text_is_a_failure_with_its_place(tmp_path, content, place, reason):
     path = tmp_path / "a.txt"
     assert one(path, content) == (Skipped if reason == "empty" else Failure)(f"{path}{place}", reason)
-
-
 
 
 # --- Markdown ---
@@ -211,7 +215,8 @@ def test_markdown_is_readable_text(tmp_path):
         "## Keepers\n\nSee `a*b*c` and _one_ snake_case_name, 2 * 3 * 4.\n\n***\n\n"
         "[ref]: http://x.y\n\n```py\nx = '**raw**'\n\n# no heading\n```\n",
     )
-    assert (document.title, document.loader) == ("Front", "markdown")
+    assert document.title == "Front"
+    assert document.loader == "markdown"
     assert texts(document) == [
         "tags: x\n\nThe Old Light\n\nAna Ruiz lit the lamp and map.\n\nKeepers\n\nSee `a*b*c` and one snake_case_name, 2 * 3 * 4.\n\n"
         "```py\nx = '**raw**'\n\n# no heading\n```"
@@ -234,9 +239,8 @@ def test_markdown_is_readable_text(tmp_path):
 )
 def test_the_title_and_text_of_markdown(tmp_path, text, title, body):
     document = one(tmp_path / "the_file.md", text)
-    assert (document.title, texts(document)) == (title, [body])
-
-
+    assert document.title == title
+    assert texts(document) == [body]
 
 
 @pytest.mark.parametrize("mark", ["[", "**a ", "_a ", "`", "[a]("])
@@ -252,7 +256,9 @@ def test_a_record_is_one_passage_with_its_text_unchanged(tmp_path):
     array = one(tmp_path / "a.json", json.dumps([{"title": "T", "text": text, "extra": [1]}]))
     line = one(tmp_path / "b.jsonl", jsonl({"text": text, "title": "T"}))
     assert array == line
-    assert (array.title, array.loader, texts(array)) == ("T", "corpus", [text])
+    assert array.title == "T"
+    assert array.loader == "corpus"
+    assert texts(array) == [text]
 
 
 @pytest.mark.parametrize(
@@ -280,10 +286,14 @@ def load_records(tmp_path, *records):
 
 
 def test_one_source_with_two_contents_is_a_failure_that_names_both_places(tmp_path):
-    found = load_records(tmp_path, {"text": "x", "id": "1"}, {"text": "x", "id": "1"}, {"text": "y", "id": "1"})
+    found = load_records(
+        tmp_path, {"text": "x", "id": "1"}, {"text": "x", "id": "1"}, {"text": "y", "id": "1"}
+    )
     path = tmp_path / "records.jsonl"
     assert texts(found[0]) == ["x"]
-    assert found[1:] == [Failure(f"{path}:3", f"the source '1' has other content at {path}:1; give each record its own id")]
+    assert found[1:] == [
+        Failure(f"{path}:3", f"the source '1' has other content at {path}:1; give each record its own id")
+    ]
     (tmp_path / "more.jsonl").write_text(jsonl({"text": "z", "id": "1"}))
     again = load(path, tmp_path / "more.jsonl")
     assert again[-1].source == f"{tmp_path / 'more.jsonl'}:1"
@@ -320,7 +330,8 @@ def test_a_bad_line_is_a_failure_with_its_place_and_the_rest_loads(tmp_path, lin
     path = tmp_path / "a.jsonl"
     path.write_text(f"{jsonl({'text': 'first'})}\n{line}\n{jsonl({'text': 'last'})}")
     first, failure, last = load(path)
-    assert (texts(first), texts(last)) == (["first"], ["last"])
+    assert texts(first) == ["first"]
+    assert texts(last) == ["last"]
     assert failure.source == f"{path}:3"
     assert reason in failure.reason
 
@@ -329,18 +340,25 @@ def test_lines_that_are_too_long_or_not_utf8_are_passed_over(tmp_path):
     path = tmp_path / "a.jsonl"
     huge = b'{"text": "' + b"x" * 20_000_000 + b'"}\n'
     path.write_bytes(
-        b"\xef\xbb\xbf" + jsonl({"text": "first"}).encode() + huge + b'{"text": "caf\xe9"}\r\n' + jsonl({"text": "last"}).encode()
+        b"\xef\xbb\xbf"
+        + jsonl({"text": "first"}).encode()
+        + huge
+        + b'{"text": "caf\xe9"}\r\n'
+        + jsonl({"text": "last"}).encode()
     )
     first, long, latin, last = load(path)
-    assert (texts(first), texts(last)) == (["first"], ["last"])
+    assert texts(first) == ["first"]
+    assert texts(last) == ["last"]
     assert long == Failure(f"{path}:2", "a line of more than 16 MiB")
-    assert (latin.source, latin.reason[:9]) == (f"{path}:3", "not UTF-8")
+    assert latin.source == f"{path}:3"
+    assert latin.reason[:9] == "not UTF-8"
 
 
 def test_a_broken_array_loads_nothing(tmp_path):
     path = tmp_path / "a.json"
     failure = one(path, '[{"text": "x"},\n {"text": "y"},\n  oops]')
-    assert (failure.source, failure.reason) == (f"{path}:3:3", "broken JSON: Expecting value at line 3 column 3")
+    assert failure.source == f"{path}:3:3"
+    assert failure.reason == "broken JSON: Expecting value at line 3 column 3"
 
 
 def test_formats_are_known_by_content(tmp_path):
@@ -353,3 +371,16 @@ def test_formats_are_known_by_content(tmp_path):
     assert one(tmp_path / "g.txt", "# a comment\nwords = 5").loader == "text"
     assert one(tmp_path / "h.json", "[]") == Skipped(f"{tmp_path}/h.json", "empty")
     assert load("-", stdin=b'{"text": "broken\n{"text": "x"}\n')[1].loader == "corpus"
+
+
+def test_globs_are_sorted_and_two_stars_go_down(tmp_path, monkeypatch):
+    for name in ["b.txt", "a.txt", "c.md", "sub/d.txt", ".sub/e.txt", "odd[1].txt"]:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("Some words.")
+    stems = [Path(found.source).stem for found in load(tmp_path / "*.txt")]
+    assert stems == ["a", "b", "odd[1]"]
+    monkeypatch.chdir(tmp_path)
+    assert [Path(found.source).stem for found in read(["**/*.txt"])] == ["a", "b", "odd[1]", "d"]
+    assert [found.source for found in read(["odd[1].txt"])] == [
+        (tmp_path / "odd[1].txt").as_posix()
+    ]  # a name before a pattern

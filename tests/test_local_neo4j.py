@@ -6,12 +6,10 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
-from pathlib import Path
 from urllib.request import urlopen
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import CliRunner
 from engines import cannot_have, fitting_java, free_ports, opened, private_cache
 
 from gsw_graph.cli.db import db
@@ -20,7 +18,7 @@ from gsw_graph.engine import local
 
 
 @pytest.fixture(scope="module")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Settings, local.LocalServer]]:
+def running(tmp_path_factory):
     """Start a private server by a command that has ended since."""
     if not fitting_java("5.26"):
         cannot_have("gswgraph db", "no Java 17 or 21")
@@ -39,11 +37,13 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Settings
     local.stop(settings)
 
 
-def invoke(settings: Settings, *arguments: str) -> Result:
-    return CliRunner().invoke(db, list(arguments), env={"GSWGRAPH_CACHE": str(settings.cache_dir)}, catch_exceptions=False)
+def invoke(settings, *arguments):
+    return CliRunner().invoke(
+        db, list(arguments), env={"GSWGRAPH_CACHE": str(settings.cache_dir)}, catch_exceptions=False
+    )
 
 
-def test_the_server_outlives_the_command_and_answers(running: tuple[Settings, local.LocalServer]) -> None:
+def test_the_server_outlives_the_command_and_answers(running):
     settings, server = running
     assert server.running
     # no password is given: it comes from the server's own file
@@ -52,12 +52,12 @@ def test_the_server_outlives_the_command_and_answers(running: tuple[Settings, lo
         assert connection.database == "neo4j"
 
 
-def test_browser_is_served(running: tuple[Settings, local.LocalServer]) -> None:
+def test_browser_is_served(running):
     with urlopen(running[1].browser, timeout=10) as response:
         assert b"<html" in response.read(4000).lower()
 
 
-def test_the_password_is_private_and_not_shown(running: tuple[Settings, local.LocalServer]) -> None:
+def test_the_password_is_private_and_not_shown(running):
     settings, server = running
     password = server.password_file.read_text()
     assert server.password_file.stat().st_mode & 0o777 == 0o600
@@ -65,18 +65,22 @@ def test_the_password_is_private_and_not_shown(running: tuple[Settings, local.Lo
     assert password not in invoke(settings, "status").output + invoke(settings, "status", "--json").output
 
 
-def test_stop_ends_it_and_status_says_so(running: tuple[Settings, local.LocalServer]) -> None:
+def test_stop_ends_it_and_status_says_so(running):
     settings, server = running
     with opened(Settings(memory=server.url, cache_dir=settings.cache_dir)) as connection:
-        connection.driver.execute_query("CREATE (:Memory__letters {id: 'memory'})", database_=connection.database)
+        connection.driver.execute_query(
+            "CREATE (:Memory__letters {id: 'memory'})", database_=connection.database
+        )
     assert invoke(settings, "stop").exit_code == 0
     assert local.styled_memories(server.home) == ["letters"], "Browser has their colours at the next start"
     assert not any(server.running for server in local.status(settings))
 
 
-def test_a_server_whose_memories_browser_does_not_know_is_started_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    server = local.LocalServer("5.26", "5.26.30", True, "bolt://127.0.0.1:1", "", "neo4j", tmp_path, tmp_path, "maven", 1)
-    steps: list[str] = []
+def test_a_server_whose_memories_browser_does_not_know_is_started_again(tmp_path, monkeypatch):
+    server = local.LocalServer(
+        "5.26", "5.26.30", True, "bolt://127.0.0.1:1", "", "neo4j", tmp_path, tmp_path, "maven", 1
+    )
+    steps = []
     monkeypatch.setattr(local, "_launch", lambda *_: steps.append("start"))
     monkeypatch.setattr(local, "_learn_memories", lambda *_: len(steps) == 1)
     monkeypatch.setattr(local, "stop", lambda *_: steps.append("stop"))

@@ -15,11 +15,14 @@ from gsw_graph.model.documents import Document, Failure, Skipped
 if not os.environ.get("CI") and not all(map(find_spec, ("markdownify", "chardet"))):
     pytest.skip("needs the extra documents", allow_module_level=True)
 
-HEAD = "From: Maren Osterholt <maren@x.org>\r\nSubject: Bridge\r\nMessage-ID: <a@x.org>\r\nMIME-Version: 1.0\r\n"
+HEAD = (
+    "From: Maren Osterholt <maren@x.org>\r\nSubject: Bridge\r\nMessage-ID: <a@x.org>\r\nMIME-Version: 1.0\r\n"
+)
 ABOUT = "from: Maren Osterholt <maren@x.org>"
 TEXT = "The Quillon Bridge was designed by Ida Falkenrath."
 NAMES = "The lock at Havnø was built by Søren Fjeldgård in 1872."
-PLAIN, PAGE = "Content-Type: text/plain; charset=utf-8\r\n\r\n", "Content-Type: text/html; charset=utf-8\r\n\r\n"
+PLAIN = "Content-Type: text/plain; charset=utf-8\r\n\r\n"
+PAGE = "Content-Type: text/html; charset=utf-8\r\n\r\n"
 
 
 def several(kind, *parts):
@@ -36,7 +39,9 @@ def load(tmp_path, content, head=HEAD):
     found, *rest = read([str(tmp_path / "a.eml")])
     assert isinstance(found, Document), found
     assert all(isinstance(item, Skipped) for item in rest), rest
-    return "\n\n".join(passage.text for passage in found.passages).removeprefix(ABOUT).strip(), [item.reason for item in rest]
+    return "\n\n".join(passage.text for passage in found.passages).removeprefix(ABOUT).strip(), [
+        item.reason for item in rest
+    ]
 
 
 BLANK = {
@@ -52,13 +57,17 @@ def test_case_30_a_mail_whose_plain_part_is_blank_is_read_from_its_page(tmp_path
     page = f"{PAGE}<p>{TEXT}</p><p>The miller of Harrow kept the key of it.</p>"
     expected = f"{TEXT}\n\nThe miller of Harrow kept the key of it."
     assert load(tmp_path, several("alternative", BLANK[kind], page)) == (expected, [])
-    related = several("related", several("alternative", BLANK[kind], page), "Content-Type: image/png\r\n\r\nx")
+    related = several(
+        "related", several("alternative", BLANK[kind], page), "Content-Type: image/png\r\n\r\nx"
+    )
     assert load(tmp_path, several("mixed", related)) == (expected, ["1 picture"])
 
 
 def test_case_30_parts_after_a_blank_one_are_read(tmp_path):
-    assert load(tmp_path, several("mixed", BLANK["blank"], f"{PAGE}<p>{TEXT}</p>"))[0] == TEXT
-    assert load(tmp_path, several("mixed", PLAIN + TEXT, f"{PAGE}<p>Page.</p>", PLAIN + "End."))[0] == f"{TEXT}\n\nPage.\n\nEnd."
+    found = load(tmp_path, several("mixed", BLANK["blank"], f"{PAGE}<p>{TEXT}</p>"))[0]
+    assert found == TEXT
+    found = load(tmp_path, several("mixed", PLAIN + TEXT, f"{PAGE}<p>Page.</p>", PLAIN + "End."))[0]
+    assert found == f"{TEXT}\n\nPage.\n\nEnd."
 
 
 def test_case_30_a_plain_part_that_has_the_text_is_read(tmp_path):
@@ -68,8 +77,14 @@ def test_case_30_a_plain_part_that_has_the_text_is_read(tmp_path):
 
 def test_case_30_a_mail_that_only_forwards_is_read(tmp_path):
     inner = f"Content-Type: message/rfc822\r\n\r\nFrom: Bo Lind <bo@x.org>\r\nSubject: Key\r\n{PLAIN}{TEXT}"
-    assert load(tmp_path, several("mixed", BLANK["blank"], inner)) == (f"from: Bo Lind <bo@x.org>; subject: Key\n\n{TEXT}", [])
-    assert load(tmp_path, several("mixed", PLAIN + "See.", inner)) == ("See.", ["a mail that it forwards: save it and load it"])
+    assert load(tmp_path, several("mixed", BLANK["blank"], inner)) == (
+        f"from: Bo Lind <bo@x.org>; subject: Key\n\n{TEXT}",
+        [],
+    )
+    assert load(tmp_path, several("mixed", PLAIN + "See.", inner)) == (
+        "See.",
+        ["a mail that it forwards: save it and load it"],
+    )
 
 
 def page_in(codec, *, header="", declared=True, coding=""):
@@ -98,7 +113,9 @@ def test_case_31_a_header_that_is_wrong_or_unknown_gives_way(tmp_path):
 
 @pytest.mark.parametrize("header", ["", "; charset=utf-8", "; charset=us-ascii", "; charset=unknown-8bit"])
 def test_case_31_a_letter_in_an_encoding_that_nothing_names(tmp_path, header):
-    content = f"Content-Type: text/plain{header}\r\n\r\n".encode() + "The lock was built by Søren.".encode("latin-1")
+    content = f"Content-Type: text/plain{header}\r\n\r\n".encode() + "The lock was built by Søren.".encode(
+        "latin-1"
+    )
     text, said = load(tmp_path, content)
     assert text == "The lock was built by Søren."
     assert said == ["letters whose encoding is not named: they are read as windows-1252"]
@@ -124,7 +141,10 @@ def test_case_31_headers(tmp_path):
     (tmp_path / "a.eml").write_bytes(head)
     (found,) = read([str(tmp_path / "a.eml")])
     assert found.title == "Havnø is open"
-    assert found.passages[0].text == "from: Søren Fjeldgård <s@x.org>; to: Lind, Bo <bo@x.org>, Ida Falkenrath <ida@x.org>\n\nWords."
+    assert (
+        found.passages[0].text
+        == "from: Søren Fjeldgård <s@x.org>; to: Lind, Bo <bo@x.org>, Ida Falkenrath <ida@x.org>\n\nWords."
+    )
 
 
 def test_flowed_lines_are_joined(tmp_path):
@@ -147,14 +167,23 @@ def test_what_is_beside_the_text_is_named_or_counted(tmp_path):
     text, said = load(tmp_path, several("mixed", PLAIN + TEXT, *parts))
     assert text == TEXT
     names = ("plan.pdf", "winmail.dat", "invite.ics", "notes.txt")
-    assert said == [*(f"its attachment {name}: save it and load it" for name in names), "1 calendar entry, 1 signature"]
+    assert said == [
+        *(f"its attachment {name}: save it and load it" for name in names),
+        "1 calendar entry, 1 signature",
+    ]
 
 
 @pytest.mark.parametrize(
     ("content", "why"),
     [
-        (several("mixed", 'Content-Type: application/pdf; name="plan.pdf"\r\n\r\nx'), "a mail without a text part; its attachment plan.pdf"),
-        (several("encrypted", "Content-Type: application/octet-stream\r\n\r\nx"), "an encrypted mail: save it decrypted"),
+        (
+            several("mixed", 'Content-Type: application/pdf; name="plan.pdf"\r\n\r\nx'),
+            "a mail without a text part; its attachment plan.pdf",
+        ),
+        (
+            several("encrypted", "Content-Type: application/octet-stream\r\n\r\nx"),
+            "an encrypted mail: save it decrypted",
+        ),
         (several("alternative", BLANK["blank"], f"{PAGE}<p> </p>"), "a mail without text"),
     ],
 )

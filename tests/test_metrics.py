@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from fake_memory import passage
-from hypothesis import given
-from hypothesis import strategies as st
+from samples import cases
 
 from gsw_graph.evaluate.data import Gold
 from gsw_graph.evaluate.metrics import all_gold, exact_match, f1, interval, normalised, paired, recall
@@ -34,33 +33,11 @@ def test_normal_form(text, normal):
 
 @pytest.mark.parametrize(
     ("answer", "gold", "em", "score"),
-    [
-        ("Paris", ["paris"], 1, 1),
-        ("the city of Paris", ["Paris"], 0, 2 * (1 / 3) * 1 / (1 / 3 + 1)),  # city of paris: 1 of 3 words, 1 of 1
-        ("New York City", ["New York", "NYC"], 0, 0.8),  # the best of both: 2/3 and 2/2
-        ("NYC", ["New York", "NYC"], 1, 1),
-        ("São Paulo", ["Sao Paulo"], 0, 0.5),  # one word of two on both sides
-        ("well-known", ["well known"], 0, 0),
-        ("yes", ["no"], 0, 0),
-        ("yes it is", ["yes"], 0, 0.5),  # no rule of its own for yes and no: 1/3 and 1/1
-        ("the", ["a"], 1, 0),  # nothing is left of either: equal, and no word in common
-        ("", [""], 1, 0),
-        ("Ada", ["The"], 0, 0),
-        ("to be or not to be", ["to be"], 0, 0.5),  # each word counts as often as both have it: 2 of 6, 2 of 2
-        ("to to", ["to be to to"], 0, 2 / 3),  # 2 of 2, 2 of 4
-        ("1,000", ["1000"], 1, 1),
-    ],
+    cases(__file__, "answers_by_hand"),
 )
 def test_answers_by_hand(answer, gold, em, score):
     assert exact_match(answer, gold) == em
     assert f1(answer, gold) == pytest.approx(score)
-
-
-@given(st.text(), st.lists(st.text(), min_size=1, max_size=3))
-def test_scores_are_shares_and_another_gold_answer_never_harms(answer, gold):
-    for metric in (exact_match, f1):
-        assert 0 <= metric(answer, gold[:1]) <= metric(answer, gold) <= 1
-    assert exact_match(answer, [answer, *gold]) == 1
 
 
 def test_recall_by_hand():
@@ -72,30 +49,51 @@ def test_recall_by_hand():
 
 
 def test_a_passage_is_found_by_its_exact_text():
-    shown = [passage(1, title="B", text="one"), passage(2, title="A", text="A\none  two"), passage(3, title="A", text="one two"), passage(4, title="", text="three")]
-    assert ranks([Gold("A", "one two")], shown) == [2]  # with its title in the text or without, white space aside; the first counts
-    assert ranks([Gold("A", "one"), Gold("B", "One"), Gold("C", "one two")], shown) == [None, None, None]
-    assert ranks([Gold("", "three"), Gold("", "one"), Gold("", "B\none")], shown) == [4, 1, 1]
+    shown = [
+        passage(1, title="B", text="one"),
+        passage(2, title="A", text="A\none  two"),
+        passage(3, title="A", text="one two"),
+        passage(4, title="", text="three"),
+    ]
+    assert ranks([Gold("A", "one two")], shown) == [
+        2
+    ]  # with its title in the text or without, white space aside; the first counts
+    found = ranks([Gold("A", "one"), Gold("B", "One"), Gold("C", "one two")], shown)
+    assert found == [None, None, None]
+    found = ranks([Gold("", "three"), Gold("", "one"), Gold("", "B\none")], shown)
+    assert found == [4, 1, 1]
     assert ranks([], shown) == []
 
 
 def test_of_a_passage_that_loading_cuts_any_piece_will_do():
     from gsw_graph.loaders.records import pieces
 
-    text = "\n\n".join(f"Paragraph {n} says that {' '.join(f'word{n}x{m}' for m in range(60))}." for n in range(30))
+    text = "\n\n".join(
+        f"Paragraph {n} says that {' '.join(f'word{n}x{m}' for m in range(60))}." for n in range(30)
+    )
     cut = pieces(text)
     assert len(cut) > 1
-    shown = [passage(1, title="B", text=cut[1]), *(passage(n, title="A", text=piece) for n, piece in enumerate(cut, 2))]
+    shown = [
+        passage(1, title="B", text=cut[1]),
+        *(passage(n, title="A", text=piece) for n, piece in enumerate(cut, 2)),
+    ]
     assert ranks([Gold("A", text), Gold("A", cut[0])], shown) == [2, 2]
     assert ranks([Gold("A", text)], shown[:1]) == [None]  # of another title
     short = "A sentence. Another sentence."
-    assert ranks([Gold("A", short)], [passage(1, title="A", text="A sentence.")]) == [None]  # a part of a short one is another passage
+    assert ranks([Gold("A", short)], [passage(1, title="A", text="A sentence.")]) == [
+        None
+    ]  # a part of a short one is another passage
 
 
 def test_differences_are_paired():
-    first, second = [0.0, 1.0, 0.5, 0.5], [0.5, 0.0, 0.5, 1.0]
+    first = [0.0, 1.0, 0.5, 0.5]
+    second = [0.5, 0.0, 0.5, 1.0]
     found = paired(first, second)
-    assert (found["n"], found["mean"], found["above"], found["below"], found["equal"]) == (4, 0.0, 2, 1, 1)
+    assert found["n"] == 4
+    assert found["mean"] == 0.0
+    assert found["above"] == 2
+    assert found["below"] == 1
+    assert found["equal"] == 1
     assert found["interval"] == interval([0.5, -1.0, 0.0, 0.5])
     same = paired(np.arange(50.0).tolist(), (np.arange(50.0) + 1).tolist())
     assert same["interval"] == [1.0, 1.0]  # however much the questions differ among themselves

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
 
 import contract
 import pytest
 import samples
-from crash_place import Place
 from dump import differences, dump
 
 from gsw_graph.config import Settings
@@ -23,22 +19,28 @@ HOSTILE = "quote ' \" <b>&amp; ]]> \n\r\t \u2028 \ufffe\uffff 𝒳é NUL\0 \x1b[
 
 
 @pytest.fixture
-def full(sample: Memory) -> Memory:
+def full(sample):
     """With a question, a hostile text, and two relationships of a kind between the same nodes."""
     sample.ask("Who built the Stone Pier?")
     sample.cypher("MATCH (e:Entity {name: 'Ana Ruiz'}) SET e.description = $text", write=True, text=HOSTILE)
-    sample.cypher("MATCH (f:Proposition)-[:MENTIONS]->(e:Entity) WITH f, e ORDER BY f.id, e.id LIMIT 1 CREATE (f)-[:MENTIONS {role: 'object'}]->(e)", write=True)
+    sample.cypher(
+        "MATCH (f:Proposition)-[:MENTIONS]->(e:Entity) WITH f, e ORDER BY f.id, e.id LIMIT 1 CREATE (f)-[:MENTIONS {role: 'object'}]->(e)",
+        write=True,
+    )
     return sample
 
 
-def counted(memory: Memory) -> tuple[Counter[str], Counter[str]]:
+def counted(memory):
     found = dump(memory)
-    questions = memory.cypher("MATCH (q:Question)-[r]->() RETURN count(DISTINCT q) AS nodes, count(r) AS used").rows[0]
-    nodes, used = Counter(row[0] for row in found["nodes"]), Counter(row[0] for row in found["relationships"])
+    questions = memory.cypher(
+        "MATCH (q:Question)-[r]->() RETURN count(DISTINCT q) AS nodes, count(r) AS used"
+    ).rows[0]
+    nodes = Counter(row[0] for row in found["nodes"])
+    used = Counter(row[0] for row in found["relationships"])
     return nodes + Counter(Question=questions["nodes"]), used + Counter(USED=questions["used"])
 
 
-def test_a_dump_that_is_restored_and_a_copy_are_equal(full: Memory, tmp_path: Path) -> None:
+def test_a_dump_that_is_restored_and_a_copy_are_equal(full, tmp_path):
     made = full.dump(tmp_path / "memory.jsonl")
     nodes, _ = counted(full)
     assert {name: count for name, count in made.nodes.items() if count} == nodes
@@ -47,23 +49,29 @@ def test_a_dump_that_is_restored_and_a_copy_are_equal(full: Memory, tmp_path: Pa
         assert differences(dump(full), dump(restored)) == []
         assert restored.status().indexed
         assert restored.history().questions == full.history().questions
-        found, expected = (memory.ask(samples.QUESTION, strategy="dense", keep=False) for memory in (restored, full))
+        found, expected = (
+            memory.ask(samples.QUESTION, strategy="dense", keep=False) for memory in (restored, full)
+        )
         assert [passage.id for passage in found.passages] == [passage.id for passage in expected.passages]
         restored.dump(tmp_path / "again.jsonl")
         with pytest.raises(SchemaError, match="holds a memory already"):
             restored.restore(tmp_path / "memory.jsonl")
-    lines = [set(path.read_text().splitlines()[1:]) for path in (tmp_path / "memory.jsonl", tmp_path / "again.jsonl")]
+    lines = [
+        set(path.read_text().splitlines()[1:])
+        for path in (tmp_path / "memory.jsonl", tmp_path / "again.jsonl")
+    ]
     assert lines[0] == lines[1]
 
 
-def test_a_copy_is_equal_and_one_that_was_cut_off_is_no_memory(tmp_path: Path, sample: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_copy_is_equal_and_one_that_was_cut_off_is_no_memory(tmp_path, sample, monkeypatch):
     sample.dump(tmp_path / "memory.jsonl")
     settings = [Settings(memory=str(tmp_path / name)) for name in ("from", "cut", "to")]
     with Memory.open(settings=settings[0]) as source:
         source.restore(tmp_path / "memory.jsonl")
-    real, calls = moving._write, []
+    real = moving._write
+    calls = []
 
-    def failing(*arguments: Any) -> None:
+    def failing(*arguments):
         calls.append(arguments)
         if len(calls) == 4:
             raise KeyboardInterrupt
@@ -75,7 +83,9 @@ def test_a_copy_is_equal_and_one_that_was_cut_off_is_no_memory(tmp_path: Path, s
             moving.copy(settings[0], settings[1])
     with Memory.open(settings=settings[1]) as cut:
         assert cut.status().nodes == {}
-        assert [finding.mend for finding in cut.doctor() if finding.check == "memory"] == ["gswgraph doctor --mend"]
+        assert [finding.mend for finding in cut.doctor() if finding.check == "memory"] == [
+            "gswgraph doctor --mend"
+        ]
         with pytest.raises(SchemaError, match="copy that was cut off"):
             cut.load(contract.CORPUS)
     moving.copy(settings[0], settings[2])
@@ -85,14 +95,16 @@ def test_a_copy_is_equal_and_one_that_was_cut_off_is_no_memory(tmp_path: Path, s
         moving.copy(settings[0], settings[0])
 
 
-@pytest.mark.parametrize("text", ["no json", '{"label": "Nobody", "properties": {}}', '{"label": "Memory"}', '{"begin": []}'])
-def test_what_is_no_dump_is_refused_with_its_line(text: str, tmp_path: Path, fake_embedder: None) -> None:
+@pytest.mark.parametrize(
+    "text", ["no json", '{"label": "Nobody", "properties": {}}', '{"label": "Memory"}', '{"begin": []}']
+)
+def test_what_is_no_dump_is_refused_with_its_line(text, tmp_path, fake_embedder):
     (tmp_path / "bad.jsonl").write_text(text)
     with Memory.open(str(tmp_path / "memory")) as memory, pytest.raises(InputError, match=r"bad\.jsonl:1"):
         memory.restore(tmp_path / "bad.jsonl")
 
 
-def test_a_dump_takes_no_place_of_another_file(sample: Memory, tmp_path: Path) -> None:
+def test_a_dump_takes_no_place_of_another_file(sample, tmp_path):
     place = tmp_path / "there"
     place.write_text("mine")
     with pytest.raises(InputError, match="something here already"):
@@ -100,30 +112,32 @@ def test_a_dump_takes_no_place_of_another_file(sample: Memory, tmp_path: Path) -
     assert place.read_text() == "mine"
 
 
-def people(folder: Path, most: int) -> None:
+def people(folder, most):
     folder.mkdir()
     for number in range(most):
         text = f"Person{number} Smith met Person{number + 1} Smith in Oldtown on {number % 28 + 1} May 1871. Person{number} Smith built Pier{number % 7}."
         (folder / f"d{number}.txt").write_text(text)
 
 
-def is_sound(file: Path, folder: Path) -> None:
+def is_sound(file, folder):
     """A dump makes a memory in which nothing is wrong, but that a load may not have ended."""
     with Memory.open(str(folder)) as restored:
         restored.restore(file)
-        assert [finding for finding in restored.doctor() if not finding.ok and finding.check != "documents"] == []
+        assert [
+            finding for finding in restored.doctor() if not finding.ok and finding.check != "documents"
+        ] == []
 
 
-def test_a_dump_while_another_process_loads_is_restored(place: Callable[[], Place], tmp_path: Path) -> None:
+def test_a_dump_while_another_process_loads_is_restored(place, tmp_path):
     """On the embedded engine, which one process has, the other is another thread with a memory of its own."""
     here = place()
     people(here.folder, 60)
     with Memory.open(settings=here.settings) as memory:
         memory.load(contract.records(tmp_path, "Person0 Smith lived in Oldtown."))
-        dumps: list[Path] = []
+        dumps = []
         done = threading.Event()
 
-        def load() -> None:
+        def load():
             try:
                 if "://" in here.settings.memory:
                     here.finish()
@@ -146,11 +160,12 @@ def test_a_dump_while_another_process_loads_is_restored(place: Callable[[], Plac
         is_sound(file, tmp_path / f"restored-{file.stem}")
 
 
-def test_a_dump_has_both_nodes_of_each_relationship(sample: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_dump_has_both_nodes_of_each_relationship(sample, tmp_path, monkeypatch):
     """Who writes without gswgraph waits for no dump: what comes after its kind was read is left out with its relationships."""
-    real, late = moving._to_line, []
+    real = moving._to_line
+    late = []
 
-    def disturbed(kind: Any, row: Any) -> Any:
+    def disturbed(kind, row):
         if " " in kind.name and not late:
             late.append(kind)
             query = "MATCH (d:Document) WITH d LIMIT 1 CREATE (p:Passage {id: 'late', title: 'Late', text: 'Late', position: 9})-[:PART_OF]->(d)"
@@ -165,14 +180,19 @@ def test_a_dump_has_both_nodes_of_each_relationship(sample: Memory, tmp_path: Pa
         assert restored.restore(tmp_path / "memory.jsonl").relationships == made.relationships
 
 
-def test_who_writes_waits_for_a_dump(sample: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_who_writes_waits_for_a_dump(sample, tmp_path, monkeypatch):
     """Half a document is in no dump: one that begins is of one moment."""
     other = Memory(sample._connection, sample._settings)
-    real, threads = moving._to_line, []
+    real = moving._to_line
+    threads = []
 
-    def slow(*arguments: Any) -> Any:
+    def slow(*arguments):
         if not threads:
-            threads.append(threading.Thread(target=lambda: other.load(contract.records(tmp_path, "Zed Ott built Pier9."))))
+            threads.append(
+                threading.Thread(
+                    target=lambda: other.load(contract.records(tmp_path, "Zed Ott built Pier9."))
+                )
+            )
             threads[0].start()
             threads[0].join(1)
             assert threads[0].is_alive()
@@ -185,7 +205,7 @@ def test_who_writes_waits_for_a_dump(sample: Memory, tmp_path: Path, monkeypatch
     assert sample.ask("Who built Pier9?", strategy="bm25").passages[0].text == "Zed Ott built Pier9."
 
 
-def test_a_restore_that_was_killed_is_named_removed_and_done_again(place: Callable[[], Place], tmp_path: Path) -> None:
+def test_a_restore_that_was_killed_is_named_removed_and_done_again(place, tmp_path):
     people(tmp_path / "people", 40)
     with Memory.open(str(tmp_path / "from")) as source:
         source.load(str(tmp_path / "people"))
@@ -193,7 +213,7 @@ def test_a_restore_that_was_killed_is_named_removed_and_done_again(place: Callab
         expected = dump(source)
     here = place()
 
-    def cut() -> None:
+    def cut():
         with here.start("restore", str(tmp_path / "memory.jsonl"), "150") as process:
             assert process.wait() < 0, process.stderr and process.stderr.read()
 

@@ -6,7 +6,6 @@ import ast
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,18 +16,32 @@ import samples
 from neomodel import BooleanProperty, FloatProperty, IntegerProperty, StringProperty
 from neomodel.properties import ArrayProperty
 
-from gsw_graph.config import Settings
 from gsw_graph.cypher import statement
 from gsw_graph.memory import Memory
 from gsw_graph.models.embed.embedder import Embedder
 from gsw_graph.store import nodes, schema
 
-CORPUS = str(Path(__file__).parents[1] / "examples" / "corpus")
+CORPUS = str(Path(__file__).parents[1] / "examples/corpus")
 CLASSES = {cls.__label__: cls for cls in nodes.NODES}
-TYPES = {StringProperty: str, IntegerProperty: int, FloatProperty: float, BooleanProperty: bool, ArrayProperty: list, nodes.BytesProperty: str}  # bytes are shown in hexadecimal
+TYPES = {
+    StringProperty: str,
+    IntegerProperty: int,
+    FloatProperty: float,
+    BooleanProperty: bool,
+    ArrayProperty: list,
+    nodes.BytesProperty: str,
+}  # bytes are shown in hexadecimal
 
 # What a load by rules does not fill; questions: test_contract_questions.py.
-LATER_PROPERTIES = {("Document", "about"), ("Document", "given"), ("Document", "model"), ("Document", "unread"), ("Passage", "at"), ("Passage", "section"), ("Passage", "speaker")}
+LATER_PROPERTIES = {
+    ("Document", "about"),
+    ("Document", "given"),
+    ("Document", "model"),
+    ("Document", "unread"),
+    ("Passage", "at"),
+    ("Passage", "section"),
+    ("Passage", "speaker"),
+}
 LATER_LABELS = {"Question", "Correction"}
 LATER_TYPES = {"ALIAS_OF", "USED", "REMOVED_FROM", "SUPERSEDED_IN"}
 
@@ -38,7 +51,7 @@ DECLARED = nodes.declared()
 
 
 @pytest.fixture(scope="module")
-def loaded(engine_settings: Settings, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
+def loaded(engine_settings, tmp_path_factory):
     settings = engine_settings
     if "://" in settings.memory:
         engines.empty(settings)
@@ -52,30 +65,44 @@ def loaded(engine_settings: Settings, tmp_path_factory: pytest.TempPathFactory) 
             yield memory
 
 
-def test_every_label_has_a_key_and_each_index_its_statement() -> None:
+def test_every_label_has_a_key_and_each_index_its_statement():
     assert {index.label for index in nodes.indexes() if index.kind == "unique"} == set(CLASSES)
-    assert {index.label for index in nodes.indexes() if index.kind == "vector"} == {"Passage", "QAPair", "Proposition", "Question"}
+    assert {index.label for index in nodes.indexes() if index.kind == "vector"} == {
+        "Passage",
+        "QAPair",
+        "Proposition",
+        "Question",
+    }
     for index in nodes.indexes():
         for dialect in ("neo4j", "arcadedb"):
             made = schema.definition(index, dialect, 8)
             assert "$" not in "".join(made)
             assert index.name in made[-1]
-            assert all(name in made[-1] for name in index.properties)
+            for name in index.properties:
+                assert name in made[-1]
 
 
-def test_what_is_counted_has_a_class() -> None:
+def test_what_is_counted_has_a_class():
     text = statement("read/counts", "neo4j")
     labels = re.findall(r"MATCH \(n:(\w+)\)", text)
     assert labels == re.findall(r"'node' AS kind, '(\w+)'", text)
     assert set(labels) == set(CLASSES) - {"Memory", "Correction"}
     types = re.findall(r"MATCH \(\)-\[r:(\w+)\]", text)
     assert types == re.findall(r"'relationship' AS kind, '(\w+)'", text)
-    assert set(types) == {type_ for _, type_, _ in DECLARED} - {"USED", "REUSED", "REMOVED_FROM", "SUPERSEDED_IN"}
+    assert set(types) == {type_ for _, type_, _ in DECLARED} - {
+        "USED",
+        "REUSED",
+        "REMOVED_FROM",
+        "SUPERSEDED_IN",
+    }
     embedded = re.findall(r"UNWIND (\[.*\]) AS name", statement("read/counts", "arcadedb"))
-    assert [ast.literal_eval(names) for names in embedded] == [[label for label in labels if label != "Document"], types]
+    assert [ast.literal_eval(names) for names in embedded] == [
+        [label for label in labels if label != "Document"],
+        types,
+    ]
 
 
-def test_every_property_that_a_load_writes_is_declared_and_the_other_way_round(loaded: Memory) -> None:
+def test_every_property_that_a_load_writes_is_declared_and_the_other_way_round(loaded):
     written = {}
     for label in CLASSES:
         rows = loaded.cypher(f"MATCH (n:{label}) RETURN properties(n) AS properties").rows
@@ -87,15 +114,23 @@ def test_every_property_that_a_load_writes_is_declared_and_the_other_way_round(l
         declared = properties(CLASSES[label])
         assert name in declared, f"{label}.{name} is written and not declared"
         assert types == {TYPES[type(declared[name])]}, f"{label}.{name}"
-    declared_here = {(label, name) for label, cls in CLASSES.items() if label not in LATER_LABELS for name in properties(cls)}
+    declared_here = {
+        (label, name)
+        for label, cls in CLASSES.items()
+        if label not in LATER_LABELS
+        for name in properties(cls)
+    }
     assert declared_here - set(written) == LATER_PROPERTIES
     labels = loaded.cypher("MATCH (n) RETURN DISTINCT labels(n) AS labels").rows
-    assert sorted(row["labels"] for row in labels) == sorted([label] for label in set(CLASSES) - LATER_LABELS)
+    expected = sorted([label] for label in set(CLASSES) - LATER_LABELS)
+    assert sorted(row["labels"] for row in labels) == expected
 
 
-def test_every_relationship_that_a_load_writes_is_declared_and_the_other_way_round(loaded: Memory) -> None:
-    rows = loaded.cypher("MATCH (a)-[r]->(b) RETURN labels(a)[0] AS begin, type(r) AS type, labels(b)[0] AS end, keys(r) AS keys, count(*) AS n").rows
-    written: dict[tuple[str, str, str], set[str]] = {}
+def test_every_relationship_that_a_load_writes_is_declared_and_the_other_way_round(loaded):
+    rows = loaded.cypher(
+        "MATCH (a)-[r]->(b) RETURN labels(a)[0] AS begin, type(r) AS type, labels(b)[0] AS end, keys(r) AS keys, count(*) AS n"
+    ).rows
+    written = {}
     for row in rows:
         written.setdefault((row["begin"], row["type"], row["end"]), set()).update(row["keys"])
     for ends, names in written.items():
@@ -107,7 +142,7 @@ def test_every_relationship_that_a_load_writes_is_declared_and_the_other_way_rou
     assert set(written) == now
 
 
-def test_the_classes_read_a_loaded_memory(server_settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_classes_read_a_loaded_memory(server_settings, tmp_path, monkeypatch):
     from neomodel import db
 
     monkeypatch.setattr(Embedder, "load", staticmethod(fakes.embedder))
@@ -122,7 +157,9 @@ def test_the_classes_read_a_loaded_memory(server_settings: Settings, tmp_path: P
             assert {entity.name for entity in entities} == {"Vellmouth"}
             passages = {passage.uid for entity in entities for passage in entity.passages.all()}
             assert len(passages) == concept.passages
-            entity = next(e for e in entities if any(e.passages.relationship(p).title for p in e.passages.all()))
+            entity = next(
+                e for e in entities if any(e.passages.relationship(p).title for p in e.passages.all())
+            )
             passage = next(p for p in entity.passages.all() if entity.passages.relationship(p).title)
             assert "Vellmouth" in passage.title
             assert passage.document.single().status == "ready"
@@ -132,7 +169,9 @@ def test_the_classes_read_a_loaded_memory(server_settings: Settings, tmp_path: P
             assert [role.name for role in date.roles.all()] == ["date"]
             pair = nodes.QAPair.nodes.get(question="Who sang at the Stone Pier?")
             assert pair.answers == ["Beyoncé", "BEYONCE", "a choir"]
-            answers = {pair.entities.relationship(entity).position: entity.name for entity in pair.entities.all()}
+            answers = {
+                pair.entities.relationship(entity).position: entity.name for entity in pair.entities.all()
+            }
             assert answers == {0: "Beyoncé", 1: "BEYONCE"}
             assert [entity.name for entity in pair.about.all()] == ["Stone Pier"]
             assert pair.verb_phrase.single().phrase == "sang"
@@ -140,16 +179,19 @@ def test_the_classes_read_a_loaded_memory(server_settings: Settings, tmp_path: P
             named = {concept.uid: place.names.relationship(concept) for concept in place.names.all()}
             assert {name for name, how in named.items() if how.title} == {"stone pier"} < set(named)
             assert named["stone pier"].weight > named["ana ruiz"].weight == 1
-            assert [len(item.vector) for item in (pair, pair.verb_phrase.single(), place)] == [fakes.DIMENSION] * 3
+            found = [len(item.vector) for item in (pair, pair.verb_phrase.single(), place)]
+            assert found == ([fakes.DIMENSION] * 3)
             triple = nodes.Proposition.nodes.get(relation="flows into")
-            parts = {triple.mentions.relationship(entity).role: entity.name for entity in triple.mentions.all()}
+            parts = {
+                triple.mentions.relationship(entity).role: entity.name for entity in triple.mentions.all()
+            }
             assert parts == {"subject": "Ombre", "object": "Salt Sea"}
             assert nodes.Memory.nodes.get(uid="memory").dimension == fakes.DIMENSION
         finally:
             db.driver = None
 
 
-def test_a_class_of_the_same_name_where_they_are_imported_is_not_taken_for_one() -> None:
+def test_a_class_of_the_same_name_where_they_are_imported_is_not_taken_for_one():
     code = """
 class Entity: pass
 import gsw_graph.store.nodes as nodes

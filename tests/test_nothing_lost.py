@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import datetime
-import io
 import json
 import os
 from importlib.util import find_spec
 
 import document_files as make
-import openpyxl
 import pytest
-from openpyxl.comments import Comment
 
 from gsw_graph.loaders import read
 from gsw_graph.loaders.text import join_lines, shifted
@@ -62,7 +58,10 @@ def test_a_hyphen_at_a_line_end_stays_where_it_belongs_to_the_word(tmp_path, tex
         ("\ufeffRegion\t0-14\t15-64\nNorth\t12\t30\n", ["Region: North; 0-14: 12; 15-64: 30"]),
         ("sep=;\nTown;Share\nPell;3,5\n", ["Town: Pell; Share: 3,5"]),
         ("Name;Height;Weight\nAnn;1,50;60,5\n", ["Name: Ann; Height: 1,50; Weight: 60,5"]),
-        ("Report,,\n,,\nTown,Mayor,Founded\nPell,Jon,1702\n", ["Report", "Town: Pell; Mayor: Jon; Founded: 1702"]),
+        (
+            "Report,,\n,,\nTown,Mayor,Founded\nPell,Jon,1702\n",
+            ["Report", "Town: Pell; Mayor: Jon; Founded: 1702"],
+        ),
         ("Report 2020\n\nTown;Mayor\nPell;Jon\n", ["Report 2020", "Town: Pell; Mayor: Jon"]),
         ("Town|2019\nPell|410\n", ["Town: Pell; 2019: 410"]),
         ("Bo,1871\nAna,1863\n", ["column 1: Bo; column 2: 1871", "column 1: Ana; column 2: 1863"]),
@@ -75,9 +74,12 @@ def test_the_head_of_a_table_names_its_columns(tmp_path, table, lines):
 @pytest.mark.parametrize(
     ("front", "about"),
     [
-        ("---\ntitle: Kiln\nauthor: [Ida Falk, Bo Lind]\ndate: 2024-03-09\naliases: ['[[people/Old Furnace]]']\n---\n", "author: Ida Falk, Bo Lind; date: 2024-03-09; aliases: Old Furnace"),
-        ('---\ntitle: Kiln\nbomb: &a [1, 2]\nagain: *a\n---\n', "bomb: 1, 2; again: a"),
-        ('---\ntitle: Kiln\ntags: [a, b]\nby: {name: Bo}\n...\n', "tags: a, b; by name: Bo"),
+        (
+            "---\ntitle: Kiln\nauthor: [Ida Falk, Bo Lind]\ndate: 2024-03-09\naliases: ['[[people/Old Furnace]]']\n---\n",
+            "author: Ida Falk, Bo Lind; date: 2024-03-09; aliases: Old Furnace",
+        ),
+        ("---\ntitle: Kiln\nbomb: &a [1, 2]\nagain: *a\n---\n", "bomb: 1, 2; again: a"),
+        ("---\ntitle: Kiln\ntags: [a, b]\nby: {name: Bo}\n...\n", "tags: a, b; by name: Bo"),
     ],
 )
 def test_front_matter_is_a_line_of_the_text(tmp_path, front, about):
@@ -101,9 +103,19 @@ def test_links_comments_and_tags_of_notes(tmp_path):
 
 
 def test_a_notebook_is_its_markdown_code_and_output(tmp_path):
-    outputs = [{"output_type": "stream", "text": ["1\n"]}, {"output_type": "display_data", "data": {"image/png": "A", "text/plain": "<Figure>"}}, {"output_type": "stream", "text": "x" * 9000}]
-    cells = [{"cell_type": "markdown", "source": ["# Tide\n", "By Ida."]}, {"cell_type": "code", "source": "print(1)", "outputs": outputs}, {"cell_type": "raw", "source": "Raw."}]
-    text, title, left_out = load(tmp_path / "a.ipynb", json.dumps({"cells": cells, "nbformat": 4, "metadata": {}}))
+    outputs = [
+        {"output_type": "stream", "text": ["1\n"]},
+        {"output_type": "display_data", "data": {"image/png": "A", "text/plain": "<Figure>"}},
+        {"output_type": "stream", "text": "x" * 9000},
+    ]
+    cells = [
+        {"cell_type": "markdown", "source": ["# Tide\n", "By Ida."]},
+        {"cell_type": "code", "source": "print(1)", "outputs": outputs},
+        {"cell_type": "raw", "source": "Raw."},
+    ]
+    text, title, left_out = load(
+        tmp_path / "a.ipynb", json.dumps({"cells": cells, "nbformat": 4, "metadata": {}})
+    )
     assert title == "Tide"
     assert text.startswith("By Ida.\n\n```\nprint(1)\n```\n\n```\n1\n```\n\n```\nxxx")
     assert text.endswith("Raw.")
@@ -117,13 +129,19 @@ def test_blocks_of_a_page_are_apart_and_what_it_hides_is_left_out(tmp_path):
         "<p>Seen <span aria-hidden=true>s6</span>10<sup>6</sup> of 1902<sup><a>3</a></sup>, <math alttext='10^9'><msup><mn>10</mn><mn>9</mn></msup></math></p><img src=x>"
     )
     text, _, left_out = load(tmp_path / "a.html", page)
-    assert text.split("\n\n") == ["Ida Falk", "Bo Lind", "More", "Inner", "Name", "Town", "Seen 10^6 of 1902[3], 10^9"]
+    assert text.split("\n\n") == [
+        "Ida Falk",
+        "Bo Lind",
+        "More",
+        "Inner",
+        "Name",
+        "Town",
+        "Seen 10^6 of 1902[3], 10^9",
+    ]
     assert left_out == {"hidden text": 4, "comment": 1, "picture": 1}
 
 
-NAMESPACES = (
-    'xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006" xmlns:wps="s" xmlns:v="urn:schemas-microsoft-com:vml" xmlns:m="m"'
-)
+NAMESPACES = 'xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006" xmlns:wps="s" xmlns:v="urn:schemas-microsoft-com:vml" xmlns:m="m"'
 
 
 def test_parts_of_a_word_document(tmp_path):
@@ -149,36 +167,12 @@ def test_notes_groups_and_diagrams_of_slides(tmp_path):
     grouped = f"<p:grpSp>{make.shape('Grouped Kaspar.')}</p:grpSp>"
     twice = f"<mc:AlternateContent {NAMESPACES}><mc:Choice>{make.shape('Once.')}</mc:Choice><mc:Fallback>{make.shape('Once.')}</mc:Fallback></mc:AlternateContent>"
     diagram = f'<d:m xmlns:d="d" xmlns:a="{make.DRAWING}"><d:ptLst><d:pt><d:t><a:p><a:r><a:t>Smart.</a:t></a:r></a:p></d:t></d:pt></d:ptLst></d:m>'
-    more = {"notesSlide": make.slide(make.shape("Say it."), make.shape("1", kind="sldNum")), "diagrams/data1": diagram}
-    text, _, left_out = load(tmp_path / "a.pptx", make.pptx({"slide1.xml": make.slide(grouped, twice)}, more=more))
+    more = {
+        "notesSlide": make.slide(make.shape("Say it."), make.shape("1", kind="sldNum")),
+        "diagrams/data1": diagram,
+    }
+    text, _, left_out = load(
+        tmp_path / "a.pptx", make.pptx({"slide1.xml": make.slide(grouped, twice)}, more=more)
+    )
     assert text.split("\n\n") == ["Grouped Kaspar.", "Once.", "notes: Say it."]
     assert left_out == {"diagram": 1}
-
-
-def test_cells_of_a_workbook(tmp_path):
-    book = openpyxl.Workbook()
-    sheet = book.active
-    for row in (["Region", "2019", None], ["North", 1, 2], [None, datetime.date(2020, 5, 1), "=B2*2"]):
-        sheet.append(row)
-    sheet["B2"].comment = Comment("why?", "Ida")
-    book.create_sheet("Aside").append(["kept"])
-    book["Aside"].sheet_state = "hidden"
-    stream = io.BytesIO()
-    book.save(stream)
-    text, _, left_out = load(tmp_path / "a.xlsx", stream.getvalue())
-    assert "| Region | 2019 |" in text
-    assert "|  | 2020-05-01 | =B2*2 |" in text
-    assert text.endswith("Aside (hidden)\n\n| kept |\n|---|")
-    assert left_out == {"comment": 1, "uncalculated formula": 1}
-
-
-def test_mails_of_a_box_are_documents_and_headers_no_names(tmp_path):
-    from gsw_graph.extract import rules
-
-    box = "From ida@x Fri May  1\nFrom: Ida Falk <Ida@X.org>\nTo: Bo Lind\nSubject: Re: The Light\nDate: Fri, 1 May 2020 10:00:00 +0000\n\n{}\n\nFrom bo@x Fri\nFrom: Bo Lind <bo@x.org>\nSubject: Two\n\n> From: Ida\n> it burns.\n"
-    (tmp_path / "a.mbox").write_text(box.format("it is lit."))
-    one, two = read([str(tmp_path / "a.mbox")])
-    assert [one.source, two.source] == [(tmp_path / "a.mbox").as_posix() + end for end in ("#1", "#2")]
-    assert one.passages[0].text == "from: Ida Falk <ida@x.org>; to: Bo Lind; date: 2020-05-01 10:00\n\nit is lit."
-    assert two.passages[0].text.endswith("from: Ida\nit burns.")
-    assert {entity.name for entity in rules.extract(one).entities} == {"The Light", "Ida Falk", "Bo Lind", "2020-05-01"}

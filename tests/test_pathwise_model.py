@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +14,9 @@ import pytest
 import samples
 from model_server import ModelServer, stage_of
 
-from gsw_graph.ask.retrieve.intent import parse_intent, read_intent
-from gsw_graph.ask.retrieve.strategies import STRATEGIES
-from gsw_graph.ask.retrieve.strategies.pathwise import parse_gaps
 from gsw_graph.config import Settings
 from gsw_graph.errors import BudgetError
 from gsw_graph.memory import Memory
-from gsw_graph.model.results import Answer
 from gsw_graph.models.chat.chat import QuestionModel
 from gsw_graph.models.embed.embedder import Embedder
 
@@ -37,9 +31,24 @@ TEXTS = {
 OLDER = "Who is older, the builder of the Norley Pier or the builder of the Sand Bridge?"
 BORN = "In which town was the builder of the Norley Pier born?"
 TEXTS |= {f"notice{n}.txt": f"The home of the notice of day {n} is a wall." for n in range(12)}
-INTENT = {"type": "factual", "depth": "medium", "entities": ["Norley Pier"], "sides": [], "attributes": [], "broad": False}
-SIDES = {**INTENT, "type": "comparative", "entities": [], "sides": ["the builder of the Norley Pier", "the builder of the Sand Bridge"]}
-TWO = [{"id": 1, "question": "Who built the Norley Pier?", "retrieve": True}, {"id": 2, "question": "In which town was #1 born?", "retrieve": True}]
+INTENT = {
+    "type": "factual",
+    "depth": "medium",
+    "entities": ["Norley Pier"],
+    "sides": [],
+    "attributes": [],
+    "broad": False,
+}
+SIDES = {
+    **INTENT,
+    "type": "comparative",
+    "entities": [],
+    "sides": ["the builder of the Norley Pier", "the builder of the Sand Bridge"],
+}
+TWO = [
+    {"id": 1, "question": "Who built the Norley Pier?", "retrieve": True},
+    {"id": 2, "question": "In which town was #1 born?", "retrieve": True},
+]
 FOUR = [
     {"id": 1, "question": "Who built the Norley Pier?", "retrieve": True},
     {"id": 2, "question": "Who built the Sand Bridge?", "retrieve": True},
@@ -63,37 +72,47 @@ class Script:
     """A sound model: replies by stage; what it was shown is kept. others: replies of stages in the place of
     its own, a function of the request, or the same for every one."""
 
-    def __init__(self, steps: list[dict[str, Any]], intent: Any = INTENT, **others: Any) -> None:
+    def __init__(self, steps, intent=INTENT, **others):
         read = {**intent, "plan": steps} if isinstance(intent, dict) else intent
         self.says: dict[str, Any] = {"pathwise_intent": read, "pathwise_gaps": {"questions": []}, **others}
         self.shown: list[tuple[str, str]] = []
         self.lock = threading.Lock()
 
-    def __call__(self, body: dict[str, Any]) -> Any:
-        stage, shown = stage_of(body), body["messages"][1]["content"]
+    def __call__(self, body):
+        stage = stage_of(body)
+        shown = body["messages"][1]["content"]
         with self.lock:
             self.shown.append((stage, shown))
         said = self.says.get(stage, self.reader)
-        return said(shown) if callable(said) else said
+        if callable(said):
+            return said(shown)
+        return said
 
     @staticmethod
-    def reader(shown: str) -> str:
+    def reader(shown):
         lines, _, question = shown.rpartition("Question: ")
         for part, (answer, where) in KNOWN.items():
-            number = next((line.split("]")[0][1:] for line in lines.splitlines() if line.startswith("[") and where in line), None)
+            number = next(
+                (
+                    line.split("]")[0][1:]
+                    for line in lines.splitlines()
+                    if line.startswith("[") and where in line
+                ),
+                None,
+            )
             if part.rstrip("?") in question and number:
                 return f"Answer: {answer}\nSources: {number}"
         return "Not in the evidence: that"
 
-    def counted(self) -> dict[str, int]:
+    def counted(self):
         return dict(Counter(stage for stage, _ in self.shown))
 
-    def of(self, stage: str) -> list[str]:
+    def of(self, stage):
         return [shown for name, shown in self.shown if name == stage]
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("texts")
     for name, text in TEXTS.items():
         (folder / name).write_text(text)
@@ -101,22 +120,27 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def plain(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
+def plain(folder, tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Embedder, "load", staticmethod(fakes.embedder))
-        with Memory.open(settings=Settings(memory=str(tmp_path_factory.mktemp("plain") / "memory"))) as memory:
+        with Memory.open(
+            settings=Settings(memory=str(tmp_path_factory.mktemp("plain") / "memory"))
+        ) as memory:
             memory.load(folder, extractor="rules")
             yield memory
 
 
 @pytest.fixture
-def ask(plain: Memory, tmp_path: Path, fake_embedder: None) -> Iterator[Callable[..., Answer]]:
-    ends: list[Callable[[], object]] = []
+def ask(plain, tmp_path, fake_embedder):
+    ends = []
 
-    def asked(script: Any, question: str = BORN, memory: Memory = plain, **how: Any) -> Answer:
+    def asked(script, question=BORN, memory=plain, **how):
         server = ModelServer(script)
         server.__enter__()
-        settings = engines.own_replies(Settings(memory=str(tmp_path / "memory"), llm="m", llm_url=server.url), tmp_path / f"cache{len(ends)}")
+        settings = engines.own_replies(
+            Settings(memory=str(tmp_path / "memory"), llm="m", llm_url=server.url),
+            tmp_path / f"cache{len(ends)}",
+        )
         one = Memory(memory._connection, settings)
         ends.extend((one._close_chat, lambda: server.__exit__(None, None, None)))
         return one.ask(question, **{"strategy": "pathwise", "trace": True, "keep": False, **how})
@@ -126,22 +150,24 @@ def ask(plain: Memory, tmp_path: Path, fake_embedder: None) -> Iterator[Callable
         end()
 
 
-def steps(answer: Answer, stage: str) -> list[Any]:
+def steps(answer, stage):
     assert answer.trace is not None
     return [step for step in answer.trace.steps if step.stage == stage]
 
 
-def cited(answer: Answer) -> set[str]:
+def cited(answer):
     return {Path(citation.source).name for citation in answer.citations}
 
 
 # What a sound model is asked
 
 
-def test_an_answer_leads_to_the_next_question(ask: Any) -> None:
+def test_an_answer_leads_to_the_next_question(ask):
     script = Script(TWO)
     answer = ask(script)
-    assert (answer.answer, answer.answer_source, answer.note) == ("Sandwick", "llm", None)
+    assert answer.answer == "Sandwick"
+    assert answer.answer_source == "llm"
+    assert answer.note is None
     assert cited(answer) == {"bell.txt"}
     assert script.counted() == {"pathwise_intent": 1, "answer": 3}
     assert "Question: In which town was Ann Bell born?" in script.of("answer")[1]
@@ -152,16 +178,17 @@ def test_an_answer_leads_to_the_next_question(ask: Any) -> None:
     assert steps(answer, "selection")[0].outcome.startswith("deep chain")
 
 
-def test_sides_of_a_comparison_are_paths_and_the_answer_may_judge(ask: Any) -> None:
+def test_sides_of_a_comparison_are_paths_and_the_answer_may_judge(ask):
     script = Script(FOUR, SIDES)
     answer = ask(script, OLDER)
     assert answer.answer == "the builder of the Norley Pier"
     assert script.counted() == {"pathwise_intent": 1, "answer": 5}
     assert steps(answer, "selection")[0].outcome.startswith("comparative matrix")
-    assert {step.agent for step in steps(answer, "answer")} == {f"path {n}" for n in range(1, 5)}
+    expected = {f"path {n}" for n in range(1, 5)}
+    assert {step.agent for step in steps(answer, "answer")} == expected
 
 
-def test_a_simple_question_is_plain_retrieval(ask: Any) -> None:
+def test_a_simple_question_is_plain_retrieval(ask):
     """No plan is made, and nothing is read but once: the paper's check against more than is needed."""
     intent = {**INTENT, "depth": "low"}
     script = Script(TWO, intent)
@@ -172,30 +199,34 @@ def test_a_simple_question_is_plain_retrieval(ask: Any) -> None:
     assert steps(answer, "selection")[0].outcome.startswith("dense precision")
 
 
-def test_a_gap_becomes_a_new_sub_problem(ask: Any) -> None:
+def test_a_gap_becomes_a_new_sub_problem(ask):
     first = "Which home of the notice of the builder is a wall?"
-    script = Script([{"id": 1, "question": first, "retrieve": True}, TWO[1]], pathwise_gaps={"questions": ["In which town was Ann Bell born?", first]})
+    script = Script(
+        [{"id": 1, "question": first, "retrieve": True}, TWO[1]],
+        pathwise_gaps={"questions": ["In which town was Ann Bell born?", first]},
+    )
     answer = ask(script)
     assert answer.answer == "Sandwick"
-    assert [step.outcome for step in steps(answer, "pathwise_gaps")] == ["In which town was Ann Bell born?"], "what was asked is not asked again"
-    assert [step.outcome for step in steps(answer, "answer") if step.task == "In which town was Ann Bell born?"] == ["Sandwick"]
+    assert [step.outcome for step in steps(answer, "pathwise_gaps")] == [
+        "In which town was Ann Bell born?"
+    ], "what was asked is not asked again"
+    assert [
+        step.outcome for step in steps(answer, "answer") if step.task == "In which town was Ann Bell born?"
+    ] == ["Sandwick"]
     assert "(nothing found)" in script.of("pathwise_gaps")[0]
 
 
-def test_evidence_alone(ask: Any) -> None:
-    script = Script(TWO)
-    answer = ask(script, answer=False)
-    assert (answer.answer, answer.citations) == (None, [])
-    assert script.counted() == {"pathwise_intent": 1, "answer": 2}
-    assert len(answer.passages) > 2
-
-
-def test_chains_follow_the_plan_where_there_are_pairs(ask: Any, sample_folder: Path, tmp_path: Path) -> None:
+def test_chains_follow_the_plan_where_there_are_pairs(ask, sample_folder, tmp_path):
     import shutil
 
     shutil.copytree(sample_folder, tmp_path / "sample")
     with Memory.open(settings=Settings(memory=str(tmp_path / "sample"))) as sample:
-        plan = [{"id": n, "question": step, "retrieve": True} for n, step in enumerate(["Who built the Stone Pier?", "Where was #1 born?", "On which river does #2 lie?"], 1)]
+        plan = [
+            {"id": n, "question": step, "retrieve": True}
+            for n, step in enumerate(
+                ["Who built the Stone Pier?", "Where was #1 born?", "On which river does #2 lie?"], 1
+            )
+        ]
         script = Script(plan, {**INTENT, "entities": ["Stone Pier"]}, answer="Answer: Ombre\nSources: 3")
         answer = ask(script, samples.QUESTION, sample)
         assert answer.answer == "Ombre"
@@ -204,42 +235,23 @@ def test_chains_follow_the_plan_where_there_are_pairs(ask: Any, sample_folder: P
         assert script.counted()["answer"] == 1, "no call is made for a sub-problem"
 
 
-def test_what_is_selected_for_a_sub_problem_is_what_runs(ask: Any) -> None:
-    """Once every sub-problem of a plan was a deep chain, whatever was selected."""
-    steps_ = [TWO[0], {"id": 2, "question": "Why did #1 leave the town whose bridge was built between 1900 and 1912?", "retrieve": True}]
-    answer = ask(Script(steps_), "Why did the builder of the Norley Pier leave the town?")
-    assert answer.trace is not None
-    ran = {step.agent: step.stage for step in answer.trace.steps if step.agent.startswith("path") and step.stage != "answer"}
-    assert ran == {"path 1": "dense precision", "path 2": "temporal-ordered"}
-
-
-def test_the_cells_of_a_comparison_are_what_is_searched_for(ask: Any) -> None:
-    intent = {**SIDES, "sides": ["Norley Pier", "Sand Bridge"], "attributes": ["builder", "year"]}
-    answer = ask(Script([{"id": 1, "question": "Which is older, the Norley Pier or the Sand Bridge?", "retrieve": True}], intent), "Which is older, the Norley Pier or the Sand Bridge?")
-    asked = {step.task for step in answer.trace.steps if step.agent.startswith("path") and step.stage != "answer"}
-    assert asked == {f"What is the {name} of {side}?" for name in ("builder", "year") for side in ("Norley Pier", "Sand Bridge")}
-
-
-@pytest.mark.parametrize("switch", [{"intent": False}, {"selection": False}, {"adjustment": False}, {"integration": False}, {"paths": 1}, {"hybrid": 0.1}])
-def test_each_switch_of_the_ablation_changes_what_is_asked_or_found(ask: Any, switch: dict[str, Any]) -> None:
-    usual = STRATEGIES["pathwise"]
-    told = []
-    for strategy in (usual, usual.with_recipe(replace(usual.recipe, **switch))):
-        script = Script(FOUR, SIDES, answer=lambda shown: "Not in the evidence: all" if "Joe" in shown.rpartition("Question: ")[2] else Script.reader(shown))
-        answer = ask(script, OLDER, strategy=strategy)
-        ran = sorted((step.agent, step.stage) for step in answer.trace.steps)
-        told.append((script.counted(), sorted(script.of("answer")), ran, [passage.id for passage in answer.passages]))
-    assert told[0] != told[1]
-
-
 # What a bad one costs
 
 
 @pytest.mark.parametrize("stage", ["pathwise_intent", "pathwise_gaps", "answer"])
 @pytest.mark.parametrize("junk", ["", '{"plan": [], "type": "none", "questions": 3}'])
-def test_a_reply_that_cannot_be_used_costs_its_own_step(ask: Any, stage: str, junk: str) -> None:
-    plan = [TWO[0], {"id": 2, "question": "What is the home of #1 ?", "retrieve": True}]  # so that there is a gap
-    answer = ask(Script(plan, **{stage: junk} if stage != "pathwise_intent" else {}, intent=junk if stage == "pathwise_intent" else INTENT))
+def test_a_reply_that_cannot_be_used_costs_its_own_step(ask, stage, junk):
+    plan = [
+        TWO[0],
+        {"id": 2, "question": "What is the home of #1 ?", "retrieve": True},
+    ]  # so that there is a gap
+    answer = ask(
+        Script(
+            plan,
+            **{stage: junk} if stage != "pathwise_intent" else {},
+            intent=junk if stage == "pathwise_intent" else INTENT,
+        )
+    )
     assert answer.passages
     if stage == "pathwise_intent":
         assert "rules" in (answer.note or "")
@@ -247,36 +259,12 @@ def test_a_reply_that_cannot_be_used_costs_its_own_step(ask: Any, stage: str, ju
         assert answer.plan is None
 
 
-def test_a_model_that_echoes_its_prompt(ask: Any) -> None:
-    answer = ask(lambda body: body["messages"][-1]["content"])
-    assert answer.passages
-    assert answer.note
-
-
-def test_a_model_that_contradicts_itself() -> None:
-    rules = read_intent(OLDER)
-    none = parse_intent({**SIDES, "sides": [], "type": "comparative"}, OLDER, rules)
-    assert (none.kind, none.sides) == ("comparative", rules.sides)
-    plain = read_intent(BORN)
-    assert parse_intent({**INTENT, "type": "comparative", "sides": ["Norley Pier"]}, BORN, plain).kind == "factual"
-
-
-def test_what_it_names_and_the_question_has_not_is_left_out() -> None:
-    rules = read_intent(BORN)
-    found = parse_intent({**INTENT, "entities": ["Norley Pier", "Atlantis", "Nor", "own"]}, BORN, rules)
-    assert found.entities == ("Norley Pier",)
-    assert parse_intent({**INTENT, "entities": ["Norley Pier"]}, "Was the Norley Pier, or the mill, first?", rules).entities == ("Norley Pier",)
-    with pytest.raises(ValueError, match="copy its words"):
-        parse_intent({**INTENT, "entities": ["Calder Mills"], "sides": ["Ann of Calder"]}, BORN, rules)
-    assert parse_gaps({"questions": ["Who rules Atlantis?", "Who built the Norley Pier?"]}, BORN, []) == ["Who built the Norley Pier?"]
-    assert parse_gaps({"questions": [BORN, 3, None, "Born #1 where?"]}, BORN, [(BORN, None)]) == ["Born  1 where?"]
-
-
 @pytest.mark.parametrize("calls", range(5))
-def test_with_its_budget_used_up_it_stops_with_what_it_has(ask: Any, monkeypatch: pytest.MonkeyPatch, calls: int) -> None:
-    usual, left = QuestionModel.ask, [calls]
+def test_with_its_budget_used_up_it_stops_with_what_it_has(ask, monkeypatch, calls):
+    usual = QuestionModel.ask
+    left = [calls]
 
-    def spent(self: QuestionModel, request: Any, check: Any, **how: Any) -> Any:
+    def spent(self, request, check, **how):
         if not left[0]:
             raise BudgetError("the budget of the question is used up")
         left[0] -= 1
@@ -291,7 +279,7 @@ def test_with_its_budget_used_up_it_stops_with_what_it_has(ask: Any, monkeypatch
     assert ("budget" in (answer.note or "")) == (calls < 4)
 
 
-def test_documents_that_give_orders_change_no_plan_no_query_and_no_citation(ask: Any) -> None:
+def test_documents_that_give_orders_change_no_plan_no_query_and_no_citation(ask):
     script = Script(TWO)
     answer = ask(script)
     for stage in ("pathwise_intent", "pathwise_gaps"):
@@ -302,14 +290,35 @@ def test_documents_that_give_orders_change_no_plan_no_query_and_no_citation(ask:
         assert "Mallory" not in before + after
     searched = [step.task for step in answer.trace.steps if step.agent.startswith("path")]
     assert searched
-    assert not any("Mallory" in asked for asked in searched)
+    for asked in searched:
+        assert "Mallory" not in asked
     assert cited(answer) == {"bell.txt"}
 
 
-def test_a_model_that_obeys_a_document_cites_what_says_so_and_asks_for_nothing_else(ask: Any) -> None:
+def test_a_model_that_obeys_a_document_cites_what_says_so_and_asks_for_nothing_else(ask):
     """It writes what the document tells it to: that stands nowhere with its words, or is cited to where it does."""
     script = Script(TWO, answer="Answer: Zebulon the Great\nSources: 1")
     answer = ask(script)
     assert answer.answer is None
     assert answer.abstained
     assert json.dumps(answer.to_dict()["plan"]).count("Zebulon") == 0
+
+
+def test_what_is_selected_for_a_sub_problem_is_what_runs(ask):
+    """Once every sub-problem of a plan was a deep chain, whatever was selected."""
+    steps_ = [
+        TWO[0],
+        {
+            "id": 2,
+            "question": "Why did #1 leave the town whose bridge was built between 1900 and 1912?",
+            "retrieve": True,
+        },
+    ]
+    answer = ask(Script(steps_), "Why did the builder of the Norley Pier leave the town?")
+    assert answer.trace is not None
+    ran = {
+        step.agent: step.stage
+        for step in answer.trace.steps
+        if step.agent.startswith("path") and step.stage != "answer"
+    }
+    assert ran == {"path 1": "dense precision", "path 2": "temporal-ordered"}

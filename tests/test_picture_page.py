@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import contract
 import fakes
@@ -20,29 +19,32 @@ from gsw_graph.config import Settings
 from gsw_graph.explore.picture.drawing import of_answer
 from gsw_graph.explore.picture.picture import NODES, Picture
 from gsw_graph.memory import Memory
-from gsw_graph.model.results import Answer, Citation, Step, Trace
+from gsw_graph.model.results import Citation
 from gsw_graph.text.names import normalise
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    pass
 
 EXAMPLES = Path(contract.CORPUS).parent
-SAID: list[str] = []  # by the console of the page, and what it asked of the network
+SAID = []  # by the console of the page, and what it asked of the network
 QUESTION = "Which river flows through the town where the builder of the Marrow Bridge was born?"
 
 
 @pytest.fixture(scope="module")
-def page() -> Iterator[Page]:
+def page():
     with chromium() as opened:
         opened.context.set_offline(True)
         opened.on("console", lambda message: SAID.append(message.text))
         opened.on("pageerror", lambda error: SAID.append(str(error)))
-        opened.on("request", lambda request: SAID.append(request.url) if not request.url.startswith("file:") else None)
+        opened.on(
+            "request",
+            lambda request: SAID.append(request.url) if not request.url.startswith("file:") else None,
+        )
         yield opened
 
 
 @pytest.fixture(scope="module")
-def bridges(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
+def bridges(tmp_path_factory):
     settings = Settings(memory=str(tmp_path_factory.mktemp("bridges") / "memory"))
     with Memory.open(settings=settings) as memory:
         memory._embedder = fakes.embedder(settings)
@@ -50,7 +52,7 @@ def bridges(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
         yield memory
 
 
-def opened(page: Page, picture: Picture, folder: Path, size: tuple[int, int] = (1500, 1000)) -> None:
+def opened(page, picture, folder, size=(1500, 1000)):
     """Show a picture; anything that the console says, and any request but for the file, is a failure."""
     SAID.clear()
     page.set_viewport_size({"width": size[0], "height": size[1]})
@@ -59,7 +61,7 @@ def opened(page: Page, picture: Picture, folder: Path, size: tuple[int, int] = (
     assert SAID == []
 
 
-def boxes(page: Page) -> list[dict[str, Any]]:
+def boxes(page):
     """What is drawn, with its place on the screen."""
     return page.evaluate(
         "gswgraph.cy.nodes('[w > 1]').map((n) => ({id: n.id(),"
@@ -67,113 +69,60 @@ def boxes(page: Page) -> list[dict[str, Any]]:
     )
 
 
-def overlapping(found: list[dict[str, Any]]) -> list[tuple[str, str]]:
-    def apart(one: dict[str, Any], other: dict[str, Any]) -> bool:
-        return one["x2"] <= other["x1"] + 1 or other["x2"] <= one["x1"] + 1 or one["y2"] <= other["y1"] + 1 or other["y2"] <= one["y1"] + 1
+def overlapping(found):
+    def apart(one, other):
+        return (
+            one["x2"] <= other["x1"] + 1
+            or other["x2"] <= one["x1"] + 1
+            or one["y2"] <= other["y1"] + 1
+            or other["y2"] <= one["y1"] + 1
+        )
 
-    return [(one["id"], other["id"]) for n, one in enumerate(found) for other in found[:n] if not apart(one, other)]
-
-
-def hidden_arrows(page: Page) -> list[str]:
-    """Arrows with a point behind a box that is none of their ends."""
-    return page.evaluate(
-        """() => {
-            const boxes = gswgraph.cy.nodes("[w > 1]").map((node) => ({ id: node.id(), ...node.position(), w: node.width() / 2, h: node.height() / 2 }));
-            const hidden = [];
-            for (const edge of gswgraph.cy.edges()) {
-                const corners = [edge.sourceEndpoint(), ...(edge.segmentPoints() || edge.controlPoints() || []), edge.targetEndpoint()];
-                corners.slice(1).forEach((end, at) => {
-                    for (let part = 0; part <= 50; part++) {
-                        const x = corners[at].x + (end.x - corners[at].x) * part / 50, y = corners[at].y + (end.y - corners[at].y) * part / 50;
-                        const box = boxes.find((one) => ![edge.source().id(), edge.target().id()].includes(one.id) && Math.abs(x - one.x) < one.w && Math.abs(y - one.y) < one.h);
-                        if (box) hidden.push(`${edge.source().id()} to ${edge.target().id()} behind ${box.id}`);
-                    }
-                });
-            }
-            return [...new Set(hidden)];
-        }"""
-    )
+    return [
+        (one["id"], other["id"])
+        for n, one in enumerate(found)
+        for other in found[:n]
+        if not apart(one, other)
+    ]
 
 
-def walked(count: int) -> Answer:
-    """An answer without a chain: every third passage is found by no name, the others lie up to three names away."""
-    passages = [passage(number, text=f"Text {number}.", title=f"Title {number}") for number in range(1, count + 1)]
-    steps = {}
-    for number, found in enumerate(passages):
-        far = [Step("name", f"c{number % 4}", f"Ada Brook{number % 4}"), Step("passage", found.id, found.title)]
-        near = [Step("passage", found.id, found.title)]
-        before = steps.get(passages[number - 2].id, []) if number % 5 == 4 else []
-        steps[found.id] = near if number % 3 == 0 else [*before, *far]
-    answer = replace(chained("Ilse Tarn"), answer=None, answer_source="none", chains=[], citations=[], plan=None)
-    return replace(answer, passages=passages, trace=Trace(paths=steps))
-
-
-@pytest.mark.parametrize("count", [2, 5, 14])
-@pytest.mark.parametrize("size", [(1280, 900), (950, 640), (400, 800)])
-def test_a_picture_without_a_chain_hides_no_arrow_and_cuts_no_box_off(page: Page, tmp_path: Path, count: int, size: tuple[int, int]) -> None:
-    drawn = of_answer(walked(count), lambda ids: [])
-    titles = {(node.label, drawn.columns[node.column or 0]) for node in drawn.nodes.values() if node.label != "Question"}
-    assert titles <= {("Passage", "Passages"), ("Concept", "Names")}
-    opened(page, drawn, tmp_path, size)
-    shoot(page, f"picture-walk-{count}-{size[0]}")
-    found = boxes(page)
-    assert len(found) == len(drawn.nodes)
-    assert overlapping(found) == []
-    assert hidden_arrows(page) == []
-    stage = page.evaluate("({h: gswgraph.cy.height(), zoom: gswgraph.cy.zoom()})")
-    assert stage["zoom"] >= 0.7
-    assert all(box["y1"] >= 0 and box["y2"] <= stage["h"] for box in found), "the page grows with what is drawn"
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    below = page.locator("#picture").bounding_box()
-    legend = page.locator("#legend").bounding_box()
-    assert below is not None
-    assert legend is not None
-    assert legend["y"] >= below["y"] + below["height"]
-
-
-def test_no_arrow_of_a_chain_or_of_propositions_is_behind_a_box(page: Page, bridges: Memory, tmp_path: Path) -> None:
-    for options in ({"plan": load(str(EXAMPLES / "plan.json"))}, {"strategy": "proprag"}):
-        opened(page, bridges.draw(bridges.ask(QUESTION, trace=True, keep=False, **options)), tmp_path)
-        assert hidden_arrows(page) == []
-
-
-def test_the_wheel_moves_the_page_and_zooms_with_ctrl(page: Page, tmp_path: Path) -> None:
-    opened(page, of_answer(walked(5), lambda ids: []), tmp_path)
-    page.locator("#picture").hover()
-    before = page.evaluate("gswgraph.cy.zoom()")
-    page.mouse.wheel(0, 120)
-    page.wait_for_timeout(200)
-    assert page.evaluate("gswgraph.cy.zoom()") == before
-    page.keyboard.down("Control")
-    page.mouse.wheel(0, -120)
-    page.keyboard.up("Control")
-    page.wait_for_function(f"gswgraph.cy.zoom() > {before}")
-
-
-def test_every_hop_of_a_chain_is_on_the_screen(page: Page, bridges: Memory, tmp_path: Path) -> None:
+def test_every_hop_of_a_chain_is_on_the_screen(page, bridges, tmp_path):
     answer = bridges.ask(QUESTION, plan=load(str(EXAMPLES / "plan.json")), trace=True, keep=False)
     opened(page, bridges.draw(answer), tmp_path)
     shoot(page, "picture-chain")
     found = boxes(page)
     by = {box["id"]: box for box in found}
-    way = ["question", *(part for hop in answer.chains[0].hops for part in (f"pair:{hop.step}:{hop.qa.id}", f"name:{normalise(hop.answer)}"))]
+    way = [
+        "question",
+        *(
+            part
+            for hop in answer.chains[0].hops
+            for part in (f"pair:{hop.step}:{hop.qa.id}", f"name:{normalise(hop.answer)}")
+        ),
+    ]
     places = [by[part] for part in way]
-    assert all(one["x2"] < other["x1"] for one, other in pairwise(places))
+    for one, other in pairwise(places):
+        assert one["x2"] < other["x1"]
     assert overlapping(found) == []
     size = page.evaluate("({w: gswgraph.cy.width(), h: gswgraph.cy.height(), zoom: gswgraph.cy.zoom()})")
     assert size["zoom"] >= 0.7  # letters of ten pixels and more
-    assert all(box["x1"] >= 0 and box["x2"] <= size["w"] and box["y1"] >= 0 and box["y2"] <= size["h"] for box in found)
+    assert all(
+        box["x1"] >= 0 and box["x2"] <= size["w"] and box["y1"] >= 0 and box["y2"] <= size["h"]
+        for box in found
+    )
     assert [text for text in page.locator("#list h2").all_inner_texts() if text.startswith("Hop")] == [
         f"Hop {n}: {step['question']}" for n, step in enumerate(answer.plan or (), 1)
     ]
     assert answer.answer in page.locator("#said").inner_text()
 
 
-def test_the_passage_behind_an_edge_is_a_click_away_with_its_sentence_marked(page: Page, bridges: Memory, tmp_path: Path) -> None:
+def test_the_passage_behind_an_edge_is_a_click_away_with_its_sentence_marked(page, bridges, tmp_path):
     answer = bridges.ask(QUESTION, plan=load(str(EXAMPLES / "plan.json")), trace=True, keep=False)
     opened(page, bridges.draw(answer), tmp_path)
     first = answer.chains[0].hops[0]
-    spot = page.evaluate(f"gswgraph.cy.edges('.along').filter((edge) => edge.source().id() === 'pair:1:{first.qa.id}')[0].renderedMidpoint()")
+    spot = page.evaluate(
+        f"gswgraph.cy.edges('.along').filter((edge) => edge.source().id() === 'pair:1:{first.qa.id}')[0].renderedMidpoint()"
+    )
     stage = page.locator("#picture").bounding_box()
     assert stage is not None
     page.mouse.move(stage["x"] + spot["x"], stage["y"] + spot["y"])
@@ -186,12 +135,15 @@ def test_the_passage_behind_an_edge_is_a_click_away_with_its_sentence_marked(pag
     assert page.locator("#details mark").all_inner_texts() == [answer.citations[0].text]
 
 
-
-
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_hostile_text_is_text(page: Page, tmp_path: Path, scheme: str) -> None:
+def test_hostile_text_is_text(page, tmp_path, scheme):
     evil = f"</script><script>document.title='taken'</script><img src=x onerror=\"document.title='taken'\">\u2028{HOSTILE} {'x' * 3000}"
-    answer = replace(chained(evil), answer=evil, passages=[passage(1, text=evil * 30, title=evil, source=evil)], citations=[Citation("p1", "d1", evil, evil, evil)])
+    answer = replace(
+        chained(evil),
+        answer=evil,
+        passages=[passage(1, text=evil * 30, title=evil, source=evil)],
+        citations=[Citation("p1", "d1", evil, evil, evil)],
+    )
     page.emulate_media(color_scheme=scheme)
     opened(page, of_answer(answer, lambda ids: []), tmp_path)
     shoot(page, f"picture-hostile-{scheme}")
@@ -204,10 +156,12 @@ def test_hostile_text_is_text(page: Page, tmp_path: Path, scheme: str) -> None:
     page.emulate_media(color_scheme="light")
 
 
-
-
-def test_a_free_picture_is_laid_out_without_overlap_up_to_its_bound(page: Page, tmp_path: Path, bridges: Memory) -> None:
-    opened(page, bridges.draw("MATCH way = (:Passage)<-[:IN]-(:QAPair)-[:ANSWERED_BY]->(:Entity) RETURN way"), tmp_path)
+def test_a_free_picture_is_laid_out_without_overlap_up_to_its_bound(page, tmp_path, bridges):
+    opened(
+        page,
+        bridges.draw("MATCH way = (:Passage)<-[:IN]-(:QAPair)-[:ANSWERED_BY]->(:Entity) RETURN way"),
+        tmp_path,
+    )
     shoot(page, "picture-query")
     assert overlapping(boxes(page)) == []
     wide = Picture("many")
@@ -219,4 +173,6 @@ def test_a_free_picture_is_laid_out_without_overlap_up_to_its_bound(page: Page, 
     assert len(boxes(page)) == NODES
     page.get_by_role("button", name="Whole").click()
     size = page.evaluate("({w: gswgraph.cy.width(), h: gswgraph.cy.height()})")
-    assert all(box["x1"] >= -1 and box["x2"] <= size["w"] + 1 for box in boxes(page))
+    for box in boxes(page):
+        assert box["x1"] >= -1
+        assert box["x2"] <= size["w"] + 1

@@ -9,7 +9,7 @@ from fake_memory import chained, passage
 
 from gsw_graph.explore.notebook import html_answer
 from gsw_graph.explore.places import places
-from gsw_graph.model.results import Answer, Citation
+from gsw_graph.model.results import Citation
 
 TEXT = """owner: crew; tags: leave, harbour
 
@@ -35,7 +35,7 @@ ferry leave ask --parental
 """
 
 
-def asked(question: str, *texts: str, **changes: object) -> Answer:
+def asked(question, *texts, **changes):
     passages = [passage(number, text=text, title="Ferry") for number, text in enumerate(texts, 1)]
     answer = replace(chained("x"), question=question, answer=None, citations=[], chains=[], passages=passages)
     return replace(answer, **changes)
@@ -51,35 +51,30 @@ def asked(question: str, *texts: str, **changes: object) -> Answer:
         ("Who is the owner of the tags?", []),  # front matter is no place
     ],
 )
-def test_the_place_is_a_sentence_an_item_or_a_row_as_written(question: str, expected: list[str]) -> None:
+def test_the_place_is_a_sentence_an_item_or_a_row_as_written(question, expected):
     answer = asked(question, f"Ferry\n{TEXT}")
     assert places(answer)["p1"] == expected
-    assert all(place in TEXT for place in expected)
+    for place in expected:
+        assert place in TEXT
 
 
-def test_a_heading_counts_for_what_stands_below_it() -> None:
-    text = "Visits\n\nAsk the guard for a key.\n\nRepairs\n\nAsk the smith for a key."
-    assert places(asked("Whom do I ask for a key for repairs?", text))["p1"] == ["Ask the smith for a key."]
-
-
-def test_what_is_cited_is_the_place_and_other_passages_have_their_own() -> None:
+def test_what_is_cited_is_the_place_and_other_passages_have_their_own():
     citation = Citation("p1", "d1", "Ferry", "s", "The ferry is\npainted green.")
-    answer = asked("What colour is the ferry?", TEXT, "The ferry of Osk has a colour of its own.", citations=[citation])
+    answer = asked(
+        "What colour is the ferry?", TEXT, "The ferry of Osk has a colour of its own.", citations=[citation]
+    )
     assert places(answer) == {"p1": [citation.text], "p2": ["The ferry of Osk has a colour of its own."]}
 
 
-def test_a_notebook_shows_title_section_and_the_marked_place_and_all_text_as_text() -> None:
+def test_a_notebook_shows_title_section_and_the_marked_place_and_all_text_as_text():
     evil = "<img src=x onerror=alert(1)>"
     answer = asked(f"What colour is the {evil} ferry painted?", f"{TEXT}\n\n{evil} painted ferry {evil}.")
-    answer = replace(answer, passages=[replace(answer.passages[0], section="Ferry > Paint", source=f"/a/{evil}.md")])
+    answer = replace(
+        answer, passages=[replace(answer.passages[0], section="Ferry > Paint", source=f"/a/{evil}.md")]
+    )
     shown = html_answer(answer)
     assert "<strong>Ferry › Paint</strong>" in shown
     assert shown.count("<mark>") == shown.count("</mark>") >= 2
     assert "<img" not in shown
     assert "ferry leave ask --parental" in shown
     assert answer._repr_html_() == shown
-
-
-def test_no_text_takes_long() -> None:
-    texts = ["    a" * 4_000 + "\nb", "-" * 20_000 + "a", "```" * 6_000, "a: b; " * 3_000, "| " * 9_000, "\n" * 20_000, " \n" * 9_000]
-    assert places(asked("Which a is b?", *texts)).keys() == {f"p{number}" for number in range(1, len(texts) + 1)}

@@ -3,32 +3,47 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
-from typing import Any
 
 import pytest
 from model_server import RawServer, ok
 
-from gsw_graph.extract import BY_MODEL, Work, rules
+from gsw_graph.extract import Work
 from gsw_graph.extract.pool import ByModel
 from gsw_graph.model.documents import Document, Passage
 from gsw_graph.models.chat.chat import Chat
 
 DOCUMENT = Document(
-    "a.md", "", (Passage("Ana Ruiz built the Stone Pier in 1902.", "Pier", 0), Passage("Juan Ruiz bought the Stone Pier.", "Pier", 1)), "test"
+    "a.md",
+    "",
+    (
+        Passage("Ana Ruiz built the Stone Pier in 1902.", "Pier", 0),
+        Passage("Juan Ruiz bought the Stone Pier.", "Pier", 1),
+    ),
+    "test",
 )
 PROPOSITIONS = [
-    {"number": 2, "entities": ["Juan Ruiz: person", "Stone Pier"], "propositions": ["Juan Ruiz bought the Stone Pier."]},
-    {"number": 1, "entities": ["Ana Ruiz: person", "Stone Pier: pier", "1902: date"], "propositions": ["Ana Ruiz built the Stone Pier in 1902."]},
+    {
+        "number": 2,
+        "entities": ["Juan Ruiz: person", "Stone Pier"],
+        "propositions": ["Juan Ruiz bought the Stone Pier."],
+    },
+    {
+        "number": 1,
+        "entities": ["Ana Ruiz: person", "Stone Pier: pier", "1902: date"],
+        "propositions": ["Ana Ruiz built the Stone Pier in 1902."],
+    },
 ]
 TRIPLES = [
     {"number": 1, "triples": [{"subject": "Ana Ruiz", "relation": "built", "object": "Stone Pier"}]},
     {"number": 2, "triples": [{"subject": "Juan Ruiz", "relation": "bought", "object": "Stone Pier"}]},
 ]
-NAMES = {"Ana": ["Ana Ruiz: person", "Stone Pier: pier", "1902: date"], "Juan": ["Juan Ruiz: person", "Stone Pier: pier"]}
+NAMES = {
+    "Ana": ["Ana Ruiz: person", "Stone Pier: pier", "1902: date"],
+    "Juan": ["Juan Ruiz: person", "Stone Pier: pier"],
+}
 
 
-def reply(_: int, body: dict[str, Any]) -> Any:
+def reply(_, body):
     """Answer as a model that understands the schema it is given."""
     form = body["response_format"]["json_schema"]
     text = body["messages"][1]["content"]
@@ -37,12 +52,14 @@ def reply(_: int, body: dict[str, Any]) -> Any:
         return ok({"entities": NAMES[who]})
     if form["name"] == "extract_listed":
         assert "Stone Pier" in text.rpartition("<<<entities")[2]
-        fact = "Ana Ruiz built the Stone Pier in 1902." if who == "Ana" else "Juan Ruiz bought the Stone Pier."
+        fact = (
+            "Ana Ruiz built the Stone Pier in 1902." if who == "Ana" else "Juan Ruiz bought the Stone Pier."
+        )
         return ok({"propositions": [{"text": fact, "entities": ["Stone Pier", "the sea"]}]})
     return ok({"passages": PROPOSITIONS if form["name"] == "extract_propositions" else TRIPLES})
 
 
-def workspace(profile: str, folder: Path, answer: Any = reply) -> tuple[Any, RawServer]:
+def workspace(profile, folder, answer=reply):
     with RawServer(answer) as server, Chat.open(server.settings(folder)) as chat:
         (work,) = ByModel(chat, 2, profile).run([Work(DOCUMENT, "new")])
     return work, server
@@ -50,13 +67,22 @@ def workspace(profile: str, folder: Path, answer: Any = reply) -> tuple[Any, Raw
 
 @pytest.mark.parametrize(
     ("profile", "calls", "mentions"),
-    [("propositions", 1, ["Ana Ruiz", "Stone Pier", "1902"]), ("two-step", 4, ["Stone Pier"]), ("triples", 1, ["Ana Ruiz", "Stone Pier"])],
+    [
+        ("propositions", 1, ["Ana Ruiz", "Stone Pier", "1902"]),
+        ("two-step", 4, ["Stone Pier"]),
+        ("triples", 1, ["Ana Ruiz", "Stone Pier"]),
+    ],
 )
-def test_what_a_profile_brings(profile: str, calls: int, mentions: list[str], tmp_path: Path) -> None:
+def test_what_a_profile_brings(profile, calls, mentions, tmp_path):
     work, server = workspace(profile, tmp_path)
-    assert (work.failures, work.faults, len(server.bodies)) == ([], [], calls)
+    assert work.failures == []
+    assert work.faults == []
+    assert len(server.bodies) == calls
     found = work.workspace
-    assert (found.extractor, found.model, found.verb_phrases, found.unread) == (profile, "m", (), ())
+    assert found.extractor == profile
+    assert found.model == "m"
+    assert found.verb_phrases == ()
+    assert found.unread == ()
     facts = {fact.passage: fact for fact in found.propositions}
     assert [name for name, _ in facts[0].mentions] == mentions
     assert facts[1].text.startswith("Juan Ruiz bought")
@@ -65,8 +91,8 @@ def test_what_a_profile_brings(profile: str, calls: int, mentions: list[str], tm
         assert ("person", ()) in next(entity for entity in found.entities if entity.name == "Ana Ruiz").roles
 
 
-def test_a_reply_without_one_of_its_passages_is_repaired_or_listed(tmp_path: Path) -> None:
-    def answer(call: int, body: dict[str, Any]) -> Any:
+def test_a_reply_without_one_of_its_passages_is_repaired_or_listed(tmp_path):
+    def answer(call, body):
         if call == 2:
             assert "passage 1 is missing in `passages`" in body["messages"][-1]["content"]
         return ok({"passages": PROPOSITIONS[:1]})
@@ -76,24 +102,11 @@ def test_a_reply_without_one_of_its_passages_is_repaired_or_listed(tmp_path: Pat
     assert "passage 1 is missing" in work.failures[0].reason
 
 
-def test_what_a_passage_does_not_say_is_refused(tmp_path: Path) -> None:
-    strange = json.loads(json.dumps(PROPOSITIONS).replace("Ana Ruiz built the Stone Pier", "Vera Holm sold a Boat").replace("Ana Ruiz", "Vera Holm"))
+def test_what_a_passage_does_not_say_is_refused(tmp_path):
+    strange = json.loads(
+        json.dumps(PROPOSITIONS)
+        .replace("Ana Ruiz built the Stone Pier", "Vera Holm sold a Boat")
+        .replace("Ana Ruiz", "Vera Holm")
+    )
     work, _ = workspace("propositions", tmp_path, lambda *_: ok({"passages": strange}))
     assert "name what the passage does not name" in work.failures[0].reason
-
-
-def test_a_sentence_with_two_names_stands_for_a_proposition() -> None:
-    text = "Vera Holm built the Stone Pier. It is long. In 1902 Juan Ruiz bought it."
-    document = Document("a.md", "", (Passage(text, "Stone Pier", 0),), "test", titled=True)
-    found = rules.extract_sentences(document)
-    assert found.extractor == "sentences"
-    assert [(fact.text, [name for name, _ in fact.mentions]) for fact in found.propositions] == [
-        ("Vera Holm built the Stone Pier.", ["Stone Pier", "Vera Holm"]),
-        ("In 1902 Juan Ruiz bought it.", ["Stone Pier", "1902", "Juan Ruiz"]),
-    ]
-
-
-def test_every_profile_has_a_name_that_load_takes() -> None:
-    from gsw_graph.extract.pool import PROFILES
-
-    assert set(PROFILES) == set(BY_MODEL)

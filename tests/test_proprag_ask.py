@@ -4,27 +4,25 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
 import pytest
-import samples
 from dump import version
 
 from gsw_graph.ask.retrieve.strategies import STRATEGIES as RUN
-from gsw_graph.memory import Memory
-from gsw_graph.store.reader import Reader
 
 STRATEGIES = ["proprag", "fusion"]
 QUESTION = "Who is the mayor of the town where the builder of the Stone Pier was born?"
 
 
-def scores(memory: Memory, strategy: str, **more: Any) -> list[tuple[str, float]]:
-    return [(p.title, round(p.score, 3)) for p in memory.ask(QUESTION, strategy=strategy, k=4, llm=False, keep=False, **more).passages]
+def scores(memory, strategy, **more):
+    return [
+        (p.title, round(p.score, 3))
+        for p in memory.ask(QUESTION, strategy=strategy, k=4, llm=False, keep=False, **more).passages
+    ]
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
-def test_the_same_on_every_engine_and_again(sample: Memory, embedded_sample: Memory, strategy: str) -> None:
+def test_the_same_on_every_engine_and_again(sample, embedded_sample, strategy):
     stamp = version(sample)
     found = scores(sample, strategy)
     assert found
@@ -34,19 +32,7 @@ def test_the_same_on_every_engine_and_again(sample: Memory, embedded_sample: Mem
     assert version(sample) == stamp
 
 
-def test_chains_of_fusion_know_the_walk(sample: Memory, embedded_sample: Memory) -> None:
-    answer, expected = (
-        one.ask(samples.QUESTION, strategy="fusion", plan=samples.PLAN, k=4, trace=True, llm=False, keep=False) for one in (sample, embedded_sample)
-    )
-    assert answer.strategy == "fusion"
-    assert answer.chains
-    assert answer.trace is not None
-    assert any("walk" in candidate.via for hop in answer.trace.hops for candidate in hop.candidates)
-    chains, expected_chains = ([(round(c.score, 3), [h.answer for h in c.hops]) for c in one.chains] for one in (answer, expected))
-    assert chains == expected_chains
-
-
-def test_a_trace_shows_the_paths_of_propositions(sample: Memory) -> None:
+def test_a_trace_shows_the_paths_of_propositions(sample):
     answer = sample.ask(QUESTION, strategy="proprag", k=9, trace=True, llm=False, keep=False)
     assert answer.trace is not None
     paths = answer.trace.fact_paths
@@ -56,24 +42,19 @@ def test_a_trace_shows_the_paths_of_propositions(sample: Memory) -> None:
     assert any(len(path.propositions) > 1 for path in paths)
     texts = {passage.id: passage.text for passage in answer.passages}
     assert {fact.passage for fact in facts} <= set(texts)
-    assert answer.to_dict()["trace"]["fact_paths"][0]["propositions"][0]["text"] == facts[0].text
+    found = answer.to_dict()["trace"]["fact_paths"][0]["propositions"][0]["text"]
+    assert found == facts[0].text
 
 
-def test_a_trace_shows_the_bridges_of_fusion(sample: Memory) -> None:
-    answer = sample.ask(QUESTION, strategy="fusion", trace=True, llm=False, keep=False)
-    assert answer.trace is not None
-    assert answer.trace.bridges
-    offered = Reader(sample._connection).pairs_of([passage.id for passage in answer.passages])
-    assert set(answer.trace.bridges) <= {answer for answers in offered.answers for answer in answers}
-
-
-def test_the_paper_walks_over_the_whole_graph_and_embeds_paths(sample: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
-    texts: list[str] = []
+def test_the_paper_walks_over_the_whole_graph_and_embeds_paths(sample, monkeypatch):
+    texts = []
     encode = sample.embedder.encode
     monkeypatch.setattr(sample.embedder, "encode", lambda some: (texts.extend(some), encode(some))[1])
-    asked: list[str] = []
+    asked = []
     encode_query = sample.embedder.encode_query
-    monkeypatch.setattr(sample.embedder, "encode_query", lambda some: (asked.extend(some), encode_query(some))[1])
+    monkeypatch.setattr(
+        sample.embedder, "encode_query", lambda some: (asked.extend(some), encode_query(some))[1]
+    )
     scores(sample, "proprag")
     assert texts == []
     wide = RUN["proprag"].with_recipe(replace(RUN["proprag"].recipes["paper"], width=1, instruction="Find: "))
@@ -85,7 +66,7 @@ def test_the_paper_walks_over_the_whole_graph_and_embeds_paths(sample: Memory, m
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
-def test_what_is_loaded_is_found_and_what_is_forgotten_is_not(sample: Memory, tmp_path: Path, strategy: str) -> None:
+def test_what_is_loaded_is_found_and_what_is_forgotten_is_not(sample, tmp_path, strategy):
     scores(sample, strategy)
     record = {
         "id": "zebra", "title": "Zebra Lake", "text": "The Zebra Lake is deep. Otto Zebra swims in it.",
@@ -97,32 +78,19 @@ def test_what_is_loaded_is_found_and_what_is_forgotten_is_not(sample: Memory, tm
     file.write_text(json.dumps(record), "utf-8")
     assert sample.load(str(file)).failures == []
     question = "Who swims in the Zebra Lake?"
-    assert sample.ask(question, strategy=strategy, k=1, llm=False, keep=False).passages[0].title == "Zebra Lake"
+    assert (
+        sample.ask(question, strategy=strategy, k=1, llm=False, keep=False).passages[0].title == "Zebra Lake"
+    )
     sample.forget("zebra")
-    assert "Zebra Lake" not in [p.title for p in sample.ask(question, strategy=strategy, k=9, llm=False, keep=False).passages]
+    assert "Zebra Lake" not in [
+        p.title for p in sample.ask(question, strategy=strategy, k=9, llm=False, keep=False).passages
+    ]
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
-def test_hostile_questions_are_questions(sample: Memory, strategy: str) -> None:
-    for question in ("?", "(((", "AND OR NOT", "🙂", "\u202e \u202c", "MATCH (n) DETACH DELETE n", "a" * 5000):
-        sample.ask(question, strategy=strategy, k=3, trace=True, llm=False, keep=False)
-
-
-@pytest.mark.parametrize("strategy", STRATEGIES)
-def test_a_memory_of_plain_texts_has_neither_pairs_nor_propositions(corpus: Memory, strategy: str) -> None:
+def test_a_memory_of_plain_texts_has_neither_pairs_nor_propositions(corpus, strategy):
     answer = corpus.ask("What is the harbour?", strategy=strategy, k=3, trace=True, llm=False, keep=False)
     assert answer.passages
     assert answer.strategy == ("linked" if strategy == "fusion" else strategy)
     assert answer.trace is not None
     assert answer.trace.walked == ("neighbourhood" if strategy == "fusion" else "propositions")
-
-
-def test_chains_in_a_memory_of_plain_texts_say_what_it_lacks(corpus: Memory) -> None:
-    answer = corpus.ask("What is the harbour?", strategy="ricr", llm=False, keep=False)
-    assert (answer.abstained, answer.missing) == (True, "the memory holds no question-answer pairs, of which chains are made")
-
-
-@pytest.mark.parametrize("strategy", STRATEGIES)
-def test_an_empty_memory(memory: Memory, strategy: str) -> None:
-    answer = memory.ask(QUESTION, strategy=strategy, llm=False, keep=False)
-    assert (answer.passages, answer.missing) == ([], "the memory is empty")

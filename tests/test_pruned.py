@@ -8,81 +8,20 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
+from samples import cases
 
-from gsw_graph.ask.codebook import TAU, edges_of, starts
-from gsw_graph.ask.plan import parse
-from gsw_graph.ask.retrieve.pruned import Codebook, QueryVectors, ScoredRun, fine_scores, lines_of, select
+from gsw_graph.ask.codebook import starts
+from gsw_graph.ask.retrieve.pruned import Codebook, QueryVectors, ScoredRun, fine_scores, select
 from gsw_graph.ask.retrieve.recipes import FineRecipe, PrunedRecipe
-from gsw_graph.store.codebook import Name, RunsAround, Statement, StoredConcept, StoredEdge
+from gsw_graph.store.codebook import RunsAround, StoredConcept, StoredEdge
 
-ANA, PIER, YEAR, CLUB = Name("Ana Ruiz", "ana ruiz"), Name("Stone Pier", "stone pier"), Name("1902", "1902"), Name("Harbour Club", "harbour club")
-TEXT = "Ana Ruiz built the Stone Pier in 1902. The Harbour Club owns it.\nStone Pier"
 X = np.array([1, 0], np.float32)
-
-
-def pair(id_: str, relation: str, about: tuple[Name, ...], *answers: Name) -> Statement:
-    return Statement(id_, "QAPair", "p", relation, X, about, answers)
-
-
-def said(statements: list[Statement]) -> list[tuple[str, str, str, tuple[str, ...]]]:
-    return [(e.subject, e.relation, e.object, tuple(s.id for s in e.statements)) for e in edges_of(TEXT, statements)]
 
 
 # Edges
 
 
-def test_edges_stand_in_the_order_of_the_text_whatever_the_order_of_statements() -> None:
-    made = [pair("1", "owns", (CLUB,), PIER), pair("2", "was built in", (PIER,), YEAR), pair("3", "built", (PIER,), ANA)]
-    expected = [("ana ruiz", "built", "stone pier", ("3",)), ("stone pier", "was built in", "1902", ("2",)), ("stone pier", "owns", "harbour club", ("1",))]
-    assert said(made) == said(made[::-1]) == expected
-
-
-def test_a_pair_asked_backwards_is_the_same_edge() -> None:
-    """Who built the pier? What did Ana build? One edge on two statements, from what the text names first."""
-    assert said([pair("1", "built", (PIER,), ANA), pair("2", " Built ", (ANA,), PIER)]) == [("ana ruiz", "built", "stone pier", ("1", "2"))]
-
-
-def test_of_what_a_pair_is_about_the_nearest_is_joined() -> None:
-    assert said([pair("1", "was built in", (ANA, PIER), YEAR)]) == [("stone pier", "was built in", "1902", ("1",))]
-    assert said([pair("1", "is", (ANA,), ANA), pair("2", "is", (), ANA), pair("3", "", (ANA,), PIER)]) == []
-
-
-def test_a_triple_is_an_edge_as_it_stands_and_a_text_is_one_of_its_first_two_names() -> None:
-    triple = Statement("1", "Proposition", "p", "Owned  by", X, (replace(PIER, role="subject"), replace(CLUB, role="object")), (), "x")
-    text = Statement("2", "Proposition", "p", None, X, (YEAR, PIER, ANA), (), "Ana Ruiz built the Stone Pier in 1902.")
-    far = replace(text, id="3", text="Ana Ruiz, who had seen what the sea does to wood, built the Stone Pier.")
-    assert said([triple, text, far, replace(text, id="4", about=(ANA,))]) == [
-        ("ana ruiz", "built", "stone pier", ("2",)),
-        ("stone pier", "owned by", "harbour club", ("1",)),
-    ]
-
-
 # Segments
-
-
-def unit(angles: list[float]) -> np.ndarray:
-    return np.array([[np.cos(a), np.sin(a)] for a in angles], np.float32).reshape(-1, 2)
-
-
-def test_a_run_goes_on_while_the_next_edge_is_near_its_centroid() -> None:
-    near, far = np.arccos(TAU + 0.01), np.arccos(TAU - 0.04)
-    assert starts(unit([]), []) == []
-    assert starts(unit([0, near, np.pi]), [False] * 3) == [0, 2]
-    assert starts(unit([0, far]), [False, False]) == [0, 1]
-    assert starts(unit([0, far]), [True, True]) == [0], "it begins where the other ends"
-    # the centroid, not the last edge: the third is near the second and far from the mean of both
-    assert starts(unit([0, near, near + near]), [False] * 3) == [0, 2]
-
-
-@given(st.lists(st.tuples(st.floats(0, 6.3), st.booleans()), min_size=1, max_size=20))
-def test_every_boundary_is_a_fixed_point(edges: list[tuple[float, bool]]) -> None:
-    """Lemma 3: given the runs on both sides of a boundary alone, the segmenter cuts there again and nowhere else. So there is nothing to merge."""
-    vectors, follows = unit([angle for angle, _ in edges]), [f for _, f in edges]
-    begins = starts(vectors, follows)
-    ends = [*begins[1:], len(edges)]
-    for left, middle, right in zip(begins, ends, ends[1:], strict=False):
-        assert starts(vectors[left:right], follows[left:right]) == [0, middle - left]
 
 
 # The fine score
@@ -93,7 +32,11 @@ S = np.array([[0.9, 0.4, 0.1, 0.6], [0.5, 0.7, -0.2, 0.3], [0.2, 0.44, 0.0, -0.1
 USUAL = FineRecipe()
 
 
-def fine_score(similar: np.ndarray, whole: float, recipe: FineRecipe = USUAL) -> float:
+def unit(angles):
+    return np.array([[np.cos(a), np.sin(a)] for a in angles], np.float32).reshape(-1, 2)
+
+
+def fine_score(similar, whole, recipe=USUAL):
     return float(fine_scores(similar[None].astype(np.float64), np.array([whole]), recipe)[0])
 
 
@@ -102,55 +45,34 @@ NOTHING = FineRecipe(top_weight=0, cover_weight=0, pair_weight=0, match_weight=0
 
 @pytest.mark.parametrize(
     ("term", "expected"),
-    [
-        ("top_weight", (0.9 + 0.7 + 0.6) / 3 / 3),  # the three largest, attention 1/3
-        ("cover_weight", 2 / 3),  # the third line of the question has 0.44 at the most
-        # sigmoid((s - 0.55) / 0.1) of the twelve: .9707 .1824 .0110 .6225, .3775 .8176 .0006 .0759, .0293 .2497 .0041 .0015
-        ("pair_weight", np.log1p(3.3428 / np.sqrt(12))),
-        ("match_weight", (0.9 + 0.7) / np.sqrt(2)),  # lines 1 and 2; the third finds none above 0.5
-        ("gate_weight", 0.6 / (1 + np.exp(-(0.6 - 0.55) / 0.15)) / 2),  # four lines
-    ],
+    cases(__file__, "the_terms_of_the_fine_score_computed_by_hand"),
 )
-def test_the_terms_of_the_fine_score_computed_by_hand(term: str, expected: float) -> None:
+def test_the_terms_of_the_fine_score_computed_by_hand(term, expected):
     assert fine_score(S, 0.6, replace(NOTHING, **{term: 1.0})) == pytest.approx(expected, abs=1e-4)
-
-
-def test_the_fine_score_is_the_weighted_sum_of_its_terms() -> None:
-    terms = {name: fine_score(S, 0.6, replace(NOTHING, **{name: 1.0})) for name in ("top_weight", "cover_weight", "pair_weight", "match_weight", "gate_weight")}
-    expected = sum(terms[name] * getattr(FineRecipe(), name) for name in terms)
-    assert fine_score(S, 0.6) == pytest.approx(expected)
-    assert expected == pytest.approx(0.2444 + 0.0667 + 0.1351 + 0.1131 + 0.0175, abs=1e-4)
-
-
-cosines = arrays(np.float32, st.tuples(st.integers(1, 3), st.integers(1, 4)), elements=st.floats(-1, 1, width=32))
-
-
-@given(cosines, st.floats(-1, 1), st.data())
-def test_a_larger_cosine_never_makes_a_score_smaller(similar: np.ndarray, whole: float, data: st.DataObject) -> None:
-    raised = similar.copy()
-    at = data.draw(st.tuples(*(st.integers(0, n - 1) for n in similar.shape)))
-    raised[at] = data.draw(st.floats(float(np.float32(similar[at])), 1, width=32))
-    before = fine_score(similar, whole)
-    assert fine_score(raised, whole) >= before - 1e-9
-    assert fine_score(similar, min(whole + 0.1, 1.0)) >= before - 1e-9
-
-
-@given(cosines, st.integers(1, 3))
-def test_lines_that_a_run_has_not_count_for_nothing(similar: np.ndarray, more: int) -> None:
-    padded = np.concatenate([similar, np.full((len(similar), more), -np.inf)], axis=1)
-    found = fine_scores(padded[None], np.array([0.5]), FineRecipe())
-    assert float(found[0]) == pytest.approx(fine_score(similar, 0.5))
 
 
 # The coarse score and the choice
 
 
-def line(run: str, position: int, subject: str, relation: str, object_: str, vector: list[int], passage: str = "p") -> StoredEdge:
-    return StoredEdge(run, position, position, subject, relation, object_, f"{run}{position}", passage, np.array(vector, np.int8).tobytes())
+def line(run, position, subject, relation, object_, vector, passage="p"):
+    return StoredEdge(
+        run,
+        position,
+        position,
+        subject,
+        relation,
+        object_,
+        f"{run}{position}",
+        passage,
+        np.array(vector, np.int8).tobytes(),
+    )
 
 
-def book(*edges: StoredEdge) -> Codebook:
-    vectors = {name: np.array(v, np.int8).tobytes() for name, v in {"a": [127, 0], "b": [0, 127], "c": [90, 90], "d": [0, 127]}.items()}
+def book(*edges):
+    vectors = {
+        name: np.array(v, np.int8).tobytes()
+        for name, v in {"a": [127, 0], "b": [0, 127], "c": [90, 90], "d": [0, 127]}.items()
+    }
     concepts = [StoredConcept(name, name, name.upper(), vector, 2) for name, vector in vectors.items()]
     return Codebook(RunsAround(True, list(edges), concepts, {"r": vectors["a"], "s": vectors["b"]}))
 
@@ -164,34 +86,34 @@ BOOK = book(
 )
 
 
-def scored(made: Codebook, *runs: int) -> list[ScoredRun]:
+def scored(made, *runs):
     return [ScoredRun(run, 1.0, made.lines[run][0], 1.0) for run in runs]
 
 
-def test_the_coarse_score_has_the_best_pair_of_concepts_and_of_relations() -> None:
+def test_the_coarse_score_has_the_best_pair_of_concepts_and_of_relations():
     assert BOOK.runs == ["1", "2", "3"], "an edge without a concept is none"
     near_relation = QueryVectors(X[None], X[None])
-    assert BOOK.coarse(near_relation, PrunedRecipe()) == [1, 0, 2], "c is near enough where the relation is the one asked for"
+    assert BOOK.coarse(near_relation, PrunedRecipe()) == [1, 0, 2], (
+        "c is near enough where the relation is the one asked for"
+    )
     assert BOOK.coarse(near_relation, PrunedRecipe(relation_weight=0.0)) == [0, 1, 2]
     assert BOOK.coarse(near_relation, PrunedRecipe(shortlist=1)) == [1]
     assert BOOK.in_passages(["q"]) == [1]
 
 
-def test_what_is_chosen_of_a_channel() -> None:
-    found = scored(BOOK, 2, 1, 0)
-    assert select(BOOK, found, "all", 0.93) is found
-    assert select(BOOK, found, "none", 0.93) == []
-    assert [one.run for one in select(BOOK, found, "unique", 0.93)] == [2, 1], "runs 1 and 3 say the same"
-    assert [one.run for one in select(BOOK, found, "unique", 1.1)] == [2, 1, 0]
-
-
-def test_of_a_cluster_the_medoid_stands_for_all() -> None:
+def test_of_a_cluster_the_medoid_stands_for_all():
     three = book(*(line(str(n), 0, "a", "r", "b", v) for n, v in enumerate(([127, 0], [124, 26], [117, 50]))))
     assert [one.run for one in select(three, scored(three, 0, 1, 2), "unique", 0.9)] == [1]
-    assert [one.run for one in select(three, scored(three, 0, 1, 2), "unique", 0.95)] == [0, 2], "the third is near the second alone"
+    found = [one.run for one in select(three, scored(three, 0, 1, 2), "unique", 0.95)]
+    assert found == [0, 2], "the third is near the second alone"
 
 
-def test_a_question_has_a_line_for_each_step_of_its_plan() -> None:
-    assert lines_of("Who?", None) == ["Who?"]
-    assert lines_of("Who?", parse(["Who built the Stone Pier?", "Where was #1 born?"])) == ["Who built the Stone Pier?", "Where was born?"]
-    assert len(lines_of("Who?", parse([f"Who is {n}?" for n in range(9)]))) == 4
+@given(st.lists(st.tuples(st.floats(0, 6.3), st.booleans()), min_size=1, max_size=20))
+def test_every_boundary_is_a_fixed_point(edges):
+    """Lemma 3: given the runs on both sides of a boundary alone, the segmenter cuts there again and nowhere else. So there is nothing to merge."""
+    vectors = unit([angle for angle, _ in edges])
+    follows = [f for _, f in edges]
+    begins = starts(vectors, follows)
+    ends = [*begins[1:], len(edges)]
+    for left, middle, right in zip(begins, ends, ends[1:], strict=False):
+        assert starts(vectors[left:right], follows[left:right]) == [0, middle - left]

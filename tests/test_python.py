@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import fake_memory
 import pytest
@@ -17,7 +16,7 @@ from gsw_graph.model.results import Table
 ANSWER = fake_memory.chained("Where was the founder born?")
 
 
-def test_a_memory_is_made_unless_that_is_not_wanted(tmp_path: Path) -> None:
+def test_a_memory_is_made_unless_that_is_not_wanted(tmp_path):
     settings = Settings(memory=str(tmp_path / "nomem"))
     with pytest.raises(EngineError, match="there is no memory here"):
         Memory.open(settings=settings, create=False)
@@ -28,14 +27,21 @@ def test_a_memory_is_made_unless_that_is_not_wanted(tmp_path: Path) -> None:
     memory.close()
     memory.close()
     assert repr(memory).endswith(", closed>")
-    calls = (lambda: memory.ask("Who?"), memory.status, memory.doctor, memory.history, lambda: memory.load("x"), lambda: memory.cypher("RETURN 1"))
+    calls = (
+        lambda: memory.ask("Who?"),
+        memory.status,
+        memory.doctor,
+        memory.history,
+        lambda: memory.load("x"),
+        lambda: memory.cypher("RETURN 1"),
+    )
     for call in calls:
         with pytest.raises(EngineError, match=r"the memory is closed. Open it again"):
             call()
     Memory.open(settings=settings, create=False).close()
 
 
-def test_an_answer_prints_as_people_read_it() -> None:
+def test_an_answer_prints_as_people_read_it():
     lines = str(ANSWER).splitlines()
     assert lines[0] == "Skarholm  (confidence 0.75, read off a chain)"
     assert lines[2:4] == ['[1] "Ada founded it."', "    Title 1, /far/1.md"]
@@ -50,7 +56,7 @@ def test_an_answer_prints_as_people_read_it() -> None:
     assert str(replace(model, inferred=True)).startswith("Skarholm  (inferred, from the model small)\n")
 
 
-def test_a_notebook_gets_html_that_no_document_writes() -> None:
+def test_a_notebook_gets_html_that_no_document_writes():
     script = f"<script>alert(1)</script>{HOSTILE}"
     hostile = replace(ANSWER, answer=script, note=script)
     table = Table([script], [{script: script}, {script: {script: 1}}, {script: None}])

@@ -6,7 +6,6 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -26,35 +25,40 @@ class Seen(dict[Any, Any]):
 
     meanwhile: Callable[[], None] | None = None
 
-    def _looked(self) -> None:
+    def _looked(self):
         if (work := self.meanwhile) is not None:
             self.meanwhile = None
             thread = threading.Thread(target=work)
             thread.start()
             thread.join(WAIT)
 
-    def __contains__(self, key: object) -> bool:
+    def __contains__(self, key):
         there = super().__contains__(key)
         self._looked()
         return there
 
-    def get(self, key: Any, default: Any = None) -> Any:
+    def get(self, key, default=None):
         value = super().get(key, default)
         self._looked()
         return value
 
 
-def test_threads_share_scopes(embedded_sample: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_threads_share_scopes(embedded_sample, monkeypatch):
     scopes = Seen()
     monkeypatch.setattr(embedded_sample, "_scopes", scopes)
 
-    def ask(*sources: str) -> list[str]:
-        return [passage.source for passage in embedded_sample.ask(samples.QUESTION, inside=sources, strategy="dense", k=1, keep=False)]
+    def ask(*sources):
+        return [
+            passage.source
+            for passage in embedded_sample.ask(
+                samples.QUESTION, inside=sources, strategy="dense", k=1, keep=False
+            )
+        ]
 
     sources = [record["id"] for record in samples.RECORDS]
     assert ask(sources[0]) == sources[:1]
 
-    def others() -> None:  # more scopes than are kept, so that all are dropped
+    def others():  # more scopes than are kept, so that all are dropped
         for second in sources:
             for third in sources:
                 ask(*{sources[0], second, third})
@@ -64,11 +68,12 @@ def test_threads_share_scopes(embedded_sample: Memory, monkeypatch: pytest.Monke
     assert scopes.meanwhile is None, "it came between"
 
 
-def between(monkeypatch: pytest.MonkeyPatch, statement: str, work: Callable[[], object]) -> list[str]:
+def between(monkeypatch, statement, work):
     """Run something once, right before a statement. Returns the statements that came after it."""
-    rows, after = Reader.rows, list[str]()
+    rows = Reader.rows
+    after = list[str]()
 
-    def watched(reader: Reader, name: str, **parameters: Any) -> Any:
+    def watched(reader, name, **parameters):
         if name == statement and not after:
             after.append(name)
             work()
@@ -78,10 +83,16 @@ def between(monkeypatch: pytest.MonkeyPatch, statement: str, work: Callable[[], 
     return after
 
 
-def rewritten(folder: Path) -> Path:
+def rewritten(folder):
     """The samples with other texts and facts: every passage, pair and proposition has another id."""
     records = [
-        {**record, "text": f"{record['text']} So it was.", "verb_phrases": [], "propositions": [f"{record['title']} is known."]} for record in samples.RECORDS
+        {
+            **record,
+            "text": f"{record['text']} So it was.",
+            "verb_phrases": [],
+            "propositions": [f"{record['title']} is known."],
+        }
+        for record in samples.RECORDS
     ]
     return samples.jsonl(folder / "workspaces.jsonl", records)
 
@@ -97,26 +108,34 @@ SECOND = {  # a statement that looks up what an earlier one named
 }
 
 
-@pytest.mark.parametrize(("strategy", "statement"), [(name, statement) for name, some in SECOND.items() for statement in some])
+@pytest.mark.parametrize(
+    ("strategy", "statement"), [(name, statement) for name, some in SECOND.items() for statement in some]
+)
 @pytest.mark.parametrize("planned", [False, True])
 def test_documents_are_replaced_between_two_statements(
-    sample: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, strategy: str, statement: str, planned: bool
-) -> None:
+    sample, tmp_path, monkeypatch, strategy, statement, planned
+):
     if planned and not STRATEGIES[strategy].follows_plan:
         pytest.skip("it follows no plan")
-    other = Memory(sample._connection, sample._settings, sample.embedder)  # as another process of a server would be
+    other = Memory(
+        sample._connection, sample._settings, sample.embedder
+    )  # as another process of a server would be
     after = between(monkeypatch, statement, lambda: other.load(rewritten(tmp_path)))
     plan = samples.PLAN if planned else None
-    answer = sample.ask(samples.QUESTION, strategy=strategy, plan=plan, k=9, trace=True, keep=False, question_cache=False)
+    answer = sample.ask(
+        samples.QUESTION, strategy=strategy, plan=plan, k=9, trace=True, keep=False, question_cache=False
+    )
     if not after:
         pytest.skip("it needs no such statement here")
     there = {row["id"] for row in sample.cypher("MATCH (p:Passage) RETURN p.id AS id").rows}
     if statement == "read/passages":
-        assert {passage.id for passage in answer.passages if passage.id not in there} <= set(), "what is gone is not returned"
+        assert {passage.id for passage in answer.passages if passage.id not in there} <= set(), (
+            "what is gone is not returned"
+        )
     assert answer.answer is None or answer.citations, "an answer is proved"
 
 
-def test_all_is_forgotten_between_two_statements(sample: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_is_forgotten_between_two_statements(sample, monkeypatch):
     other = Memory(sample._connection, sample._settings, sample.embedder)
     after = between(monkeypatch, "read/name_found", lambda: other.forget(everything=True))
     with pytest.raises(InputError, match="removed meanwhile"):
@@ -124,18 +143,20 @@ def test_all_is_forgotten_between_two_statements(sample: Memory, monkeypatch: py
     assert after
 
 
-def test_names_are_compared_once_whoever_asks(sample: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_names_are_compared_once_whoever_asks(sample, tmp_path, monkeypatch):
     from gsw_graph.ask.retrieve import propositions
 
     threads = 4
-    here, computed = threading.Barrier(threads), list[int]()
-    similar, look = propositions.similar_names, proprag._similar
+    here = threading.Barrier(threads)
+    computed = list[int]()
+    similar = propositions.similar_names
+    look = proprag._similar
 
-    def counted(names: Any, *rest: Any) -> Any:
+    def counted(names, *rest):
         computed.append(len(names))
         return similar(names, *rest)
 
-    def together(*arguments: Any) -> Any:
+    def together(*arguments):
         here.wait(WAIT)
         return look(*arguments)
 
@@ -145,8 +166,11 @@ def test_names_are_compared_once_whoever_asks(sample: Memory, tmp_path: Path, mo
     paper = STRATEGIES["proprag"].with_recipe(STRATEGIES["proprag"].recipes["paper"])
     other = paper.with_recipe(replace(paper.recipe, synonyms=0.9))
 
-    def ask(number: int) -> list[str]:
-        return [p.id for p in sample.ask(samples.QUESTION, strategy=(paper, other)[number % 2], llm=False, keep=False)]
+    def ask(number):
+        return [
+            p.id
+            for p in sample.ask(samples.QUESTION, strategy=(paper, other)[number % 2], llm=False, keep=False)
+        ]
 
     for _ in range(2):
         with ThreadPoolExecutor(threads) as pool:
@@ -160,17 +184,19 @@ def test_names_are_compared_once_whoever_asks(sample: Memory, tmp_path: Path, mo
     assert len(computed) == 3, "the memory has other names now"
 
 
-def test_one_computes_while_others_wait() -> None:
-    once: Once[str, int] = Once(2)
-    begun, go_on, computed = threading.Event(), threading.Event(), list[str]()
+def test_one_computes_while_others_wait():
+    once = Once(2)
+    begun = threading.Event()
+    go_on = threading.Event()
+    computed = list[str]()
 
-    def slow() -> int:
+    def slow():
         begun.set()
         assert go_on.wait(WAIT)
         computed.append("slow")
         return 1
 
-    def quick(value: int) -> Callable[[], int]:
+    def quick(value):
         return lambda: (computed.append("quick"), value)[1]
 
     with ThreadPoolExecutor(3) as pool:
@@ -179,30 +205,32 @@ def test_one_computes_while_others_wait() -> None:
         second = pool.submit(once.get, "a", quick(2))
         assert once.get("b", quick(3)) == 3, "another key waits for nobody"
         go_on.set()
-        assert (first.result(WAIT), second.result(WAIT)) == (1, 1)
+        assert first.result(WAIT) == 1
+        assert second.result(WAIT) == 1
     assert computed == ["quick", "slow"]
     assert once.get("c", quick(4)) == 4
     assert once.get("b", quick(5)) == 3 or computed[-1] == "quick"
     assert once.get("a", quick(6)) == 6, "what was used longest ago is dropped"
 
 
-def test_what_fails_is_computed_again_and_a_wait_can_be_ended() -> None:
-    once: Once[str, int] = Once(2)
+def test_what_fails_is_computed_again_and_a_wait_can_be_ended():
+    once = Once(2)
 
-    def fail() -> int:
+    def fail():
         raise InputError("no")
 
     with pytest.raises(InputError):
         once.get("a", fail)
     assert once.get("a", lambda: 1) == 1
-    begun, go_on = threading.Event(), threading.Event()
+    begun = threading.Event()
+    go_on = threading.Event()
 
-    def slow() -> int:
+    def slow():
         begun.set()
         go_on.wait(WAIT)
         return 2
 
-    def ended() -> None:
+    def ended():
         raise InputError("ended")
 
     with ThreadPoolExecutor(1) as pool:

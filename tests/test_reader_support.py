@@ -3,82 +3,53 @@
 from __future__ import annotations
 
 import pytest
+from samples import cases
 
 from gsw_graph.ask.answer.evidence import Item
 from gsw_graph.ask.answer.reader import supported
 from gsw_graph.model.results import RankedPassage
 
 
-def line(text: str, behind: str = "") -> Item:
+def line(text, behind=""):
     return Item(text, RankedPassage("p", "t", behind or text, "s", "d", 0.5))
 
 
 LINES = [
     line("Who built the Marrow Bridge? Ana Ruiz"),
     line("Where was Ana Ruiz born? Port Ellery"),
-    line("When was Bo Lind born? 20 March 1951", "Bo Lind, an American singer, was born on 20 March 1951 in Oslo."),
+    line(
+        "When was Bo Lind born? 20 March 1951",
+        "Bo Lind, an American singer, was born on 20 March 1951 in Oslo.",
+    ),
     line("Who lived in Oslo? Cy"),
 ]
 ASKED = "Where was the builder of the Marrow Bridge born?"
 
 
-def stands(answer: str, *named: int, question: str = ASKED, judged: bool = False) -> list[int]:
+def stands(answer, *named, question=ASKED, judged=False):
     """By numbers from 1."""
-    return [place + 1 for place in supported(question, answer, [number - 1 for number in named], LINES, judged=judged)]
+    return [
+        place + 1
+        for place in supported(question, answer, [number - 1 for number in named], LINES, judged=judged)
+    ]
 
 
 @pytest.mark.parametrize(
     ("answer", "named", "lines"),
-    [
-        ("Port Ellery", (1, 2), [1, 2]),
-        ("Port Ellery", (2, 1, 2), [2, 1]),
-        ("Port Ellery", (), [2]),  # found by its words
-        ("PORT ELLÉRY.", (), [2]),
-        ("Port Ellery", (99, 0, -1), [2]),  # numbers that are no line
-        ("Port Ellery", (3,), [3, 2]),  # the line that holds it is cited in any case
-        ("Ana Ruiz", (), [1]),  # the first that holds it
-        ("March 20, 1951", (3,), [3]),
-        ("1951-03-20", (), [3]),  # two parts of three
-        ("Port Ellery and Oslo", (), [2]),  # from several lines
-        ("Oslo", (3,), [3, 4]),  # a line before the passage behind another
-        ("singer", (3,), [3]),  # the passage behind a line says it
-        ("America", (3,), [3]),
-        ("No Doubt", (1, 2), []),
-        ("Paris", (), []),
-        ("Paris", (1, 2), []),  # a number does not make it stand
-        ("Port Said", (2,), []),  # half a name is none
-        ("1952", (3,), []),
-        ("195", (3,), []),
-    ],
+    cases(__file__, "the_lines_an_answer_stands_on"),
 )
-def test_the_lines_an_answer_stands_on(answer: str, named: tuple[int, ...], lines: list[int]) -> None:
+def test_the_lines_an_answer_stands_on(answer, named, lines):
     assert stands(answer, *named) == lines
 
 
-@pytest.mark.parametrize("answer", ["yes", "No.", "no, he was not", "Sí", "нет", "いいえ", "नहीं", "Marrow Bridge"])
-def test_a_judgement_need_not_stand_in_words(answer: str) -> None:
-    assert stands(answer, 2, 3) == [2, 3]
-    assert len(stands(answer)) == 1
-
-
-def test_what_a_comparing_step_says_need_not_stand_in_words() -> None:
+def test_what_a_comparing_step_says_need_not_stand_in_words():
     for answer in ("three", "three years", "43"):
         assert stands(answer, 2, 3, judged=True) == [2, 3]
         assert len(stands(answer, 99, judged=True)) == 1
         assert stands(answer, 2, 3) == []
 
 
-def test_scripts_without_spaces() -> None:
+def test_scripts_without_spaces():
     lines = [line("彼は大阪で生まれた。"), line("彼女は東京で生まれた。")]
     assert supported("どこで", "東京", [], lines, judged=False) == [1]
     assert supported("どこで", "京都", [0], lines, judged=False) == []
-
-
-def test_words_with_vowel_signs_are_whole() -> None:
-    lines = [line("वह दिल्ली में रहता है।")]
-    assert supported("कहाँ?", "दिल्ली", [], lines, judged=False) == [0]
-    assert supported("कहाँ?", "दिल", [0], lines, judged=False) == []
-
-
-def test_long_passages_are_searched_whole() -> None:
-    assert supported("q", "Port Ellery", [], [line("short", "words " * 2000 + "in Port Ellery.")], judged=False) == [0]

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import pytest
 
 from gsw_graph import cypher
 from gsw_graph.store.facts import hop
@@ -18,22 +16,23 @@ VECTOR = pack_vector(np.ones(2, np.float32))
 SIDE_BY_SIDE = re.compile(r"collect\((?!DISTINCT)\w+\.\w+\) AS[^\n]*collect\(")
 
 
-def reader_of(row: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> Reader:
+def reader_of(row, monkeypatch):
     """A reader whose every statement returns one row."""
     monkeypatch.setattr(Reader, "rows", lambda *_, **__: [row])
     return Reader(None)  # type: ignore[arg-type]
 
 
-def test_no_statement_collects_properties_side_by_side() -> None:
+def test_no_statement_collects_properties_side_by_side():
     """`collect` leaves nulls out, so that a list would be shorter than the one beside it."""
     texts = {
-        file.name: file.read_text(encoding="utf-8") for file in sorted((Path(cypher.__file__).parent / "read").glob("*.cypher"))
+        file.name: file.read_text(encoding="utf-8")
+        for file in sorted((Path(cypher.__file__).parent / "read").glob("*.cypher"))
     }
     assert texts
     assert [name for name, text in texts.items() if SIDE_BY_SIDE.search(text)] == []
 
 
-def test_a_neighbourhood_is_read_without_what_is_removed_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_neighbourhood_is_read_without_what_is_removed_meanwhile(monkeypatch):
     there = {
         "id": "a",
         "title": "A",
@@ -63,7 +62,7 @@ def test_a_neighbourhood_is_read_without_what_is_removed_meanwhile(monkeypatch: 
     assert [text.id for text in part.texts] == ["a"]
 
 
-def test_a_hop_is_read_without_what_is_removed_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_hop_is_read_without_what_is_removed_meanwhile(monkeypatch):
     pairs = [
         [None, None, None, [], "p", "P", None, None, VECTOR],
         ["q", "Who?", ["She"], [], "p", "P", VECTOR, VECTOR, VECTOR],
@@ -74,7 +73,7 @@ def test_a_hop_is_read_without_what_is_removed_meanwhile(monkeypatch: pytest.Mon
     assert result.pairs.shape == (1, 2)
 
 
-def test_propositions_are_read_without_what_is_removed_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_propositions_are_read_without_what_is_removed_meanwhile(monkeypatch):
     near = {"ids": [None, "p"], "scores": [1.0, 0.5]}
     row = {
         "near": near,

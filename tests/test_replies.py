@@ -3,50 +3,20 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from samples import cases
 
-from gsw_graph.extract.llm import read
 from gsw_graph.models.chat.request import answer_text, parse_json
-
-VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
-    max_leaves=12,
-)
-OBJECTS = st.dictionaries(st.text(min_size=1), VALUES, min_size=1, max_size=4)
 
 
 @pytest.mark.parametrize(
     ("text", "value"),
-    [
-        ('{"a": 1}', {"a": 1}),
-        ('Here it is:\n```\n{"a": [1, 2]}\n```\nHope it helps!', {"a": [1, 2]}),
-        ('Sure {the} thing [sic]: {"a": [1, 2,],\n} see [above', {"a": [1, 2]}),
-        ('{"a": "two\nlines"}', {"a": "two\nlines"}),
-        ('<think>maybe {"a": 1}?</think>\n{"a": 2}', {"a": 2}),
-        ('so {"a": 1} it is</think>{"a": 2}', {"a": 2}),
-        ('```json\n{"a": "the <think> tag opens a thought"}\n```', {"a": "the <think> tag opens a thought"}),
-        ('{"a": "<think>"}', {"a": "<think>"}),
-        ('As [1, 2 and 3] say: {"a": 1}', {"a": 1}),
-        ('{"a": 1} or rather {"a": 3}', {"a": 3}),
-        ('"{\\"a\\": 1}"', {"a": 1}),
-        ('\ufeff{"a": 1}', {"a": 1}),
-        ('{"a": "\\ud83d\\ude00 \\ud83d"}', {"a": "\U0001f600 ?"}),
-        ('[{"a": 1}]', {"a": 1}),
-        ('{"result": {"a": 1}, "status": "ok"}', {"a": 1}),
-        ('{"result": [{"a": 1}]}', {"a": 1}),
-        ("{\u201ca\u201d: \u201cb\u201d}", {"a": "b"}),
-        ('{"a": "he said \u201chi\u201d"}', {"a": "he said \u201chi\u201d"}),
-        ('<|channel|>analysis<|message|>{"a": 0}<|end|><|start|>assistant<|channel|>final <|constrain|>json<|message|>{"a": 1}<|return|>', {"a": 1}),
-        (r'{"a": "$\beta$ $\frac{1}{2}$ \alpha \nu \theta \text{x} \right)"}', {"a": r"$\beta$ $\frac{1}{2}$ \alpha \nu \theta \text{x} \right)"}),
-        (r'{"a": "$\\beta$ \"x\" \u00e9 one\ntwo\tthree it\'s"}', {"a": '$\\beta$ "x" é one\ntwo\tthree it\'s'}),
-    ],
+    cases(__file__, "read"),
 )
-def test_read(text: str, value: Any) -> None:
+def test_read(text, value):
     assert parse_json(text, ("a",)) == value
 
 
@@ -69,22 +39,13 @@ def test_read(text: str, value: Any) -> None:
         '{"a": ' + "1" * 5_000 + "}",
     ],
 )
-def test_what_is_cut_or_broken_is_refused(text: str) -> None:
+def test_what_is_cut_or_broken_is_refused(text):
     with pytest.raises(ValueError, match="JSON"):
         parse_json(text, ("a",))
 
 
-@given(OBJECTS, st.data())
-def test_no_beginning_is_taken_for_the_whole(value: dict[str, Any], data: st.DataObject) -> None:
-    whole = data.draw(st.sampled_from([json.dumps(value), json.dumps(value, ensure_ascii=False)]))
-    cut = data.draw(st.integers(0, len(whole) - 1))
-    for before in ("", "Here it is: ", "```json\n"):
-        with pytest.raises(ValueError, match="JSON"):
-            parse_json(before + whole[:cut])
-
-
 @given(st.text())
-def test_any_text_is_read_or_refused(text: str) -> None:
+def test_any_text_is_read_or_refused(text):
     try:
         value = parse_json(text)
     except ValueError:
@@ -104,26 +65,20 @@ def test_any_text_is_read_or_refused(text: str) -> None:
         ("analysis of the final chapter", "analysis of the final chapter"),
     ],
 )
-def test_thoughts(text: str, rest: str) -> None:
+def test_thoughts(text, rest):
     assert answer_text(text).strip() == rest
 
 
-@pytest.mark.parametrize("wrap", [lambda value: value, lambda value: [value], lambda value: {"result": value}])
-def test_an_extraction_with_ids_as_numbers_and_wrapped(wrap: Any) -> None:
-    nodes = [{"id": 1, "name": "Tamsin Roe", "roles": []}, {"id": 2, "name": "Calder Weir", "roles": []}]
-    asked = [{"id": 1, "text": "Who built the weir?", "answers": [1]}, {"id": 2, "text": "What did Roe build?", "answers": ["2"]}]
-    found = read(wrap({"entity_nodes": nodes, "verb_phrase_nodes": [{"id": 1, "phrase": "built", "questions": asked}]}))
-    assert [answers for _, questions in found.phrases for _, answers in questions] == [("Tamsin Roe",), ("Calder Weir",)]
-
-
-@pytest.mark.parametrize("fence", ["{}", "```json\n{}\n```", "Here it is:\n\n```\n{}\n```", "<think>So.</think>\n{}"])
-def test_case_19_a_sound_value_may_hold_what_looks_like_a_thought(fence: str) -> None:
+@pytest.mark.parametrize(
+    "fence", ["{}", "```json\n{}\n```", "Here it is:\n\n```\n{}\n```", "<think>So.</think>\n{}"]
+)
+def test_case_19_a_sound_value_may_hold_what_looks_like_a_thought(fence):
     value = {"a": "The <think> tag opens a thought, </think> ends one."}
     assert parse_json(fence.replace("{}", json.dumps(value)), ("a",)) == value
 
 
 @pytest.mark.parametrize("formula", [r"$\beta$-carotene", r"\frac{1}{2}", r"\nu, \theta and \rho"])
-def test_case_21_backslashes_of_formulas_stay(formula: str) -> None:
+def test_case_21_backslashes_of_formulas_stay(formula):
     """As models write them, who do not double them in JSON."""
     read = parse_json(f'{{"a": "{formula}"}}', ("a",))["a"]
     assert not set(map(ord, read)) & set(range(32)), "no control character comes of it"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import doc_blocks
 import engines
@@ -14,7 +13,7 @@ from model_server import ModelServer
 
 from gsw_graph.evaluate import load, read_corpus, read_questions, run
 
-PAGE = REPOSITORY / "docs" / "reproduce.md"
+PAGE = REPOSITORY / "docs/reproduce.md"
 # By file: the shape, an answer of the first question, how many passages of it are gold, whether it sees its own context alone.
 SHAPES = {
     "musique.json": ("musique", "Person1 Smith", 1, False),
@@ -34,41 +33,55 @@ SHAPES = {
 
 
 @pytest.fixture(scope="module")
-def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def files(tmp_path_factory):
     folder = tmp_path_factory.mktemp("published")
     published.write(folder)
     return folder
 
 
 @pytest.mark.parametrize("name", SHAPES)
-def test_a_published_shape_is_read(files: Path, name: str) -> None:
+def test_a_published_shape_is_read(files, name):
     shape, answer, gold, scoped = SHAPES[name]
     found = read_questions(files / name)
-    assert (found.failures, list(found.shapes)) == ([], [shape])
+    assert found.failures == []
+    assert list(found.shapes) == [shape]
     first = found.questions[0]
     assert answer in first.answers
-    assert (len(first.gold), bool(first.scope)) == (gold, scoped)
+    assert len(first.gold) == gold
+    assert bool(first.scope) == scoped
 
 
-def test_contexts_and_conversations_are_documents_of_their_questions(files: Path) -> None:
-    for name, each in (("hotpotqa_longbench.jsonl", 3), ("locomo10.json", 10), ("longmemeval_s.json", 2), ("lveval.jsonl", 3)):
-        asked, corpus = read_questions(files / name).questions, read_corpus(files / name)
+def test_contexts_and_conversations_are_documents_of_their_questions(files):
+    for name, each in (
+        ("hotpotqa_longbench.jsonl", 3),
+        ("locomo10.json", 10),
+        ("longmemeval_s.json", 2),
+        ("lveval.jsonl", 3),
+    ):
+        asked = read_questions(files / name).questions
+        corpus = read_corpus(files / name)
         assert {record["source"] for record in corpus} == {question.scope for question in asked}
         assert sum(record["source"] == asked[0].scope for record in corpus) == each
         sources = {f"{record['source']}#{record['id']}" for record in corpus}
         assert {gold.source for question in asked for gold in question.gold} <= sources
-    assert [question.answerable for question in read_questions(files / "locomo10.json").questions[:6]] == [True] * 5 + [False]
-    assert [question.answerable for question in read_questions(files / "longmemeval_s.json").questions] == [True] * 3 + [False]
+    found = [question.answerable for question in read_questions(files / "locomo10.json").questions[:6]]
+    assert found == ([True] * 5 + [False])
+    assert [question.answerable for question in read_questions(files / "longmemeval_s.json").questions] == [
+        True
+    ] * 3 + [False]
 
 
-def test_a_larger_corpus_holds_the_smaller_and_gold_passages_come_first(files: Path) -> None:
+def test_a_larger_corpus_holds_the_smaller_and_gold_passages_come_first(files):
     small, large = (read_corpus(files / "musique.json", size, seed=1) for size in (15, 25))
     assert small == large[:15]
-    assert {record["title"] for record in small[:10]} == {f"Day {n}" for n in range(10)}
+    found = {record["title"] for record in small[:10]}
+    expected = {f"Day {n}" for n in range(10)}
+    assert found == expected
     assert len(read_corpus(files / "musique.json")) == 30
 
 
-def test_the_commands_of_the_page_run_as_they_stand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.slow
+def test_the_commands_of_the_page_run_as_they_stand(tmp_path, monkeypatch):
     monkeypatch.setattr(run, "WARM", 0.0)
     published.write(tmp_path)
     home = tmp_path / "home"
@@ -92,6 +105,8 @@ def test_the_commands_of_the_page_run_as_they_stand(tmp_path: Path, monkeypatch:
     assert {"Fact Retrieval", "Contextual Summarize"} == set(runs["novel"].strategies["linked"]["by_type"])
     assert runs["longbench"].strategies["linked"]["f1"] == 1
     assert runs["locomo"].strategies["linked"]["recall"]["20"] == 1
-    assert all(not evaluation.failures for evaluation in runs.values())
-    traces = (tmp_path / "results" / "novel" / "trace.jsonl").read_text().splitlines()
-    assert all(json.loads(line)["passages"] for line in traces)
+    for evaluation in runs.values():
+        assert not evaluation.failures
+    traces = (tmp_path / "results/novel/trace.jsonl").read_text().splitlines()
+    for line in traces:
+        assert json.loads(line)["passages"]

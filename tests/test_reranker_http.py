@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import json
 import logging
-import socket
 import threading
 import time
-from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
 
 import numpy as np
 import pytest
+from model_server import Listener
 from waiting import until
 
 from gsw_graph.config import Settings
@@ -20,90 +17,90 @@ from gsw_graph.errors import ModelError
 from gsw_graph.models.rerank import HttpReranker, load
 
 KEY = "sk-very-secret"
-Answer = Callable[[dict[str, Any]], "tuple[int, dict[str, str], str]"]
 SCORES = {"good": 0.9, "fair": 0.5, "bad": 0.05, "best": 0.99}
 QUERIES = [("q1", "bad"), ("q2", "good"), ("q1", "good"), ("q1", "bad"), ("q2", "fair"), ("q1", "best")]
 WANTED = [0.05, 0.9, 0.9, 0.05, 0.5, 0.99]
 
 
-def sigmoid(logits: np.ndarray) -> np.ndarray:
+def sigmoid(logits):
     return 1 / (1 + np.exp(-logits))
 
 
 class Endpoint:
     """A server that answers as it is told, and keeps what it was asked."""
 
-    def __init__(self) -> None:
-        self.answer: Answer = cohere
-        self.asked: list[dict[str, Any]] = []
-        self.headers: list[dict[str, str]] = []
-        endpoint = self
+    def __init__(self):
+        self.answer = cohere
+        self.asked = []
+        self.headers = []
+        self.server = Listener(self._serve)
+        self.url = f"{self.server.url}/rerank"
 
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
-            def do_POST(self) -> None:
-                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-                endpoint.asked.append(body | {"path": self.path})
-                endpoint.headers.append({name.lower(): value for name, value in self.headers.items()})
-                status, headers, text = endpoint.answer(body)
-                self.send_response(status)
-                for name, value in {"Content-Length": str(len(text.encode())), **headers}.items():
-                    self.send_header(name, value)
-                self.end_headers()
-                self.wfile.write(text.encode())
-
-            def log_message(self, *_: Any) -> None:
-                pass
-
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.server.daemon_threads = True
-        self.server.handle_error = lambda *_: None  # type: ignore[method-assign]  # clients that did not wait
-        self.url = f"http://127.0.0.1:{self.server.server_port}/v1/rerank"
+    def _serve(self, _, path, __, headers, content):
+        body = json.loads(content)
+        self.asked.append(body | {"path": path})
+        self.headers.append({name.lower(): value for name, value in headers.items()})
+        return self.answer(body)
 
 
 @pytest.fixture
-def endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[Endpoint]:
+def endpoint(monkeypatch):
     monkeypatch.setattr("openai._base_client.INITIAL_RETRY_DELAY", 0.01)
     made = Endpoint()
-    thread = threading.Thread(target=made.server.serve_forever, args=(0.01,))
-    thread.start()
     yield made
-    made.server.shutdown()
-    made.server.server_close()
-    thread.join()
+    made.server.close()
 
 
-def ok(reply: Any) -> tuple[int, dict[str, str], str]:
+def ok(reply):
     return 200, {}, json.dumps(reply)
 
 
-def scored(documents: list[str], name: str = "relevance_score") -> list[dict[str, Any]]:
+def scored(documents, name="relevance_score"):
     """Best first, as servers answer."""
-    found = [{"index": i, name: SCORES.get(text, 0.1), "document": {"text": text}} for i, text in enumerate(documents)]
+    found = [
+        {"index": i, name: SCORES.get(text, 0.1), "document": {"text": text}}
+        for i, text in enumerate(documents)
+    ]
     return sorted(found, key=lambda result: -result[name])
 
 
-def cohere(body: dict[str, Any]) -> tuple[int, dict[str, str], str]:
+def cohere(body):
     if unknown := body.keys() - {"model", "query", "documents", "top_n"}:
-        return 422, {}, json.dumps({"message": f"unknown field: parameter '{unknown.pop()}' is not a valid field"})
+        return (
+            422,
+            {},
+            json.dumps({"message": f"unknown field: parameter '{unknown.pop()}' is not a valid field"}),
+        )
     return ok({"id": "x", "results": scored(body["documents"]), "meta": {}})
 
 
-def voyage(body: dict[str, Any]) -> tuple[int, dict[str, str], str]:
+def voyage(body):
     return ok({"object": "list", "data": scored(body["documents"]), "model": body["model"]})
 
 
-def tei(body: dict[str, Any]) -> tuple[int, dict[str, str], str]:
+def tei(body):
     if "texts" not in body:
-        return 422, {}, "Failed to deserialize the JSON body into the target type: missing field `texts` at line 1 column 42"
+        return (
+            422,
+            {},
+            "Failed to deserialize the JSON body into the target type: missing field `texts` at line 1 column 42",
+        )
     if len(body["texts"]) > 32:
-        return 422, {}, json.dumps({"error": f"batch size {len(body['texts'])} > maximum allowed batch size 32", "error_type": "Validation"})
+        return (
+            422,
+            {},
+            json.dumps(
+                {
+                    "error": f"batch size {len(body['texts'])} > maximum allowed batch size 32",
+                    "error_type": "Validation",
+                }
+            ),
+        )
     return ok(scored(body["texts"], "score"))
 
 
 @pytest.mark.parametrize("shape", [cohere, voyage, tei])
-def test_shapes(endpoint: Endpoint, shape: Answer) -> None:
+def test_shapes(endpoint, shape):
     endpoint.answer = shape
     ranker = HttpReranker(endpoint.url, "some-model", KEY)
     for _ in range(2):
@@ -116,14 +113,15 @@ def test_shapes(endpoint: Endpoint, shape: Answer) -> None:
     assert {headers["authorization"] for headers in endpoint.headers} == {f"Bearer {KEY}"}
 
 
-def test_one_request_a_query(endpoint: Endpoint) -> None:
+def test_one_request_a_query(endpoint):
     ranker = HttpReranker(endpoint.url)
     ranker.score(QUERIES)
     asked = sorted(endpoint.asked, key=lambda body: body["query"])
-    assert asked == [
+    expected = [
         {"path": "/v1/rerank", "query": "q1", "documents": ["bad", "good", "best"]},
         {"path": "/v1/rerank", "query": "q2", "documents": ["good", "fair"]},
     ]
+    assert asked == expected
     assert endpoint.headers[0]["authorization"] == "Bearer none"
     endpoint.asked.clear()
     assert ranker.score([]).shape == (0,)
@@ -136,48 +134,54 @@ def test_one_request_a_query(endpoint: Endpoint) -> None:
     assert endpoint.asked[-1]["query"] == "a ?"
 
 
-def test_texts_are_asked_for_once(endpoint: Endpoint) -> None:
-    endpoint.answer = tei
-    ranker = HttpReranker(endpoint.url)
-    ranker.score([("q", "good")])
-    ranker.score([("q", f"d{i}") for i in range(33)])
-    assert ["documents" in body for body in endpoint.asked] == [True, False, False, False]
-    assert all(body["truncate"] for body in endpoint.asked[1:])
-
-
-def test_queries_go_at_once(endpoint: Endpoint) -> None:
-    together = threading.Barrier(4)
-
-    def answer(body: dict[str, Any]) -> tuple[int, dict[str, str], str]:
-        together.wait(10)  # broken, which ends the connection, if they come one after the other
-        return cohere(body)
-
-    endpoint.answer = answer
-    scores = HttpReranker(endpoint.url).score([(f"q{i}", text) for i, text in enumerate(SCORES)])
-    assert scores == pytest.approx([*SCORES.values()])
-
-
-def test_logits_are_seen_and_remembered(endpoint: Endpoint) -> None:
+def test_logits_are_seen_and_remembered(endpoint):
     logits = {"best": 7.7, "good": 0.8, "bad": -11.0, "worst": -40.0}
-    endpoint.answer = lambda body: ok({"results": [{"index": i, "relevance_score": logits[text]} for i, text in enumerate(body["documents"])]})
+    endpoint.answer = lambda body: ok(
+        {
+            "results": [
+                {"index": i, "relevance_score": logits[text]} for i, text in enumerate(body["documents"])
+            ]
+        }
+    )
     ranker = HttpReranker(endpoint.url)
     scores = ranker.score([("q1", "good"), ("q2", "best"), ("q2", "bad"), ("q2", "worst")])
-    assert scores == pytest.approx(sigmoid(np.array([0.8, 7.7, -11.0, -40.0])))  # also q1, whose reply alone does not show it
+    assert scores == pytest.approx(
+        sigmoid(np.array([0.8, 7.7, -11.0, -40.0]))
+    )  # also q1, whose reply alone does not show it
     assert scores[2] > scores[3] > 0
     assert ranker.score([("q", "good")]) == pytest.approx(sigmoid(np.array([0.8])))
-    assert HttpReranker(endpoint.url).score([("q", "bad")]) == pytest.approx(sigmoid(np.array([-11.0])))
-    assert HttpReranker(endpoint.url).score([("q", "good")]) == pytest.approx([0.8])  # another reranker has not seen it
+    found = HttpReranker(endpoint.url).score([("q", "bad")])
+    expected = pytest.approx(sigmoid(np.array([-11.0])))
+    assert found == expected
+    assert HttpReranker(endpoint.url).score([("q", "good")]) == pytest.approx(
+        [0.8]
+    )  # another reranker has not seen it
 
 
 @pytest.mark.parametrize(
     ("reply", "said"),
     [
         ('{"results": [{"index": 0, "relevance_score": 0.1}]}', "each of 2 documents one score"),
-        ('{"results": [{"index": 0, "relevance_score": 0.1}, {"index": 0, "relevance_score": 0.2}]}', "each of 2 documents one score"),
-        ('{"results": [{"index": 0, "relevance_score": 0.1}, {"index": -1, "relevance_score": 0.2}]}', "each of 2 documents one score"),
-        ('{"results": [{"index": 0, "relevance_score": 0.1}, {"index": "1", "relevance_score": 0.2}]}', "each of 2 documents one score"),
-        ('{"results": [{"index": 0, "relevance_score": 0.1}, {"index": 1, "relevance_score": NaN}]}', "each of 2 documents one score"),
-        ('{"results": [{"index": 0, "relevance_score": 0.1}, {"index": 1, "relevance_score": null}]}', "no known form"),
+        (
+            '{"results": [{"index": 0, "relevance_score": 0.1}, {"index": 0, "relevance_score": 0.2}]}',
+            "each of 2 documents one score",
+        ),
+        (
+            '{"results": [{"index": 0, "relevance_score": 0.1}, {"index": -1, "relevance_score": 0.2}]}',
+            "each of 2 documents one score",
+        ),
+        (
+            '{"results": [{"index": 0, "relevance_score": 0.1}, {"index": "1", "relevance_score": 0.2}]}',
+            "each of 2 documents one score",
+        ),
+        (
+            '{"results": [{"index": 0, "relevance_score": 0.1}, {"index": 1, "relevance_score": NaN}]}',
+            "each of 2 documents one score",
+        ),
+        (
+            '{"results": [{"index": 0, "relevance_score": 0.1}, {"index": 1, "relevance_score": null}]}',
+            "no known form",
+        ),
         ('{"results": [{"index": 0, "relevance_score": 0.1}, {"index": 1}]}', "no known form"),
         ('{"results": [{"index": 0, "relevance_score": 1' + "0" * 400 + "}]}", "no known form"),
         ('{"results": [0.1, 0.2]}', "no known form"),
@@ -188,7 +192,7 @@ def test_logits_are_seen_and_remembered(endpoint: Endpoint) -> None:
         ("", "no known form"),
     ],
 )
-def test_broken_replies(endpoint: Endpoint, reply: str, said: str) -> None:
+def test_broken_replies(endpoint, reply, said):
     endpoint.answer = lambda body: (200, {}, reply)
     with pytest.raises(ModelError, match=said) as caught:
         HttpReranker(endpoint.url, "m", KEY).score([("q", "a"), ("q", "b")])
@@ -199,7 +203,7 @@ def test_broken_replies(endpoint: Endpoint, reply: str, said: str) -> None:
 
 
 @pytest.mark.parametrize(("status", "hint"), [(429, "Wait"), (500, "GSWGRAPH_RERANKER")])
-def test_a_passing_fault_is_tried_three_times(endpoint: Endpoint, status: int, hint: str) -> None:
+def test_a_passing_fault_is_tried_three_times(endpoint, status, hint):
     endpoint.answer = lambda body: cohere(body) if len(endpoint.asked) == 3 else (status, {}, "busy")
     assert HttpReranker(endpoint.url).score([("q", "good")]) == pytest.approx([0.9])
     endpoint.asked.clear()
@@ -209,8 +213,10 @@ def test_a_passing_fault_is_tried_three_times(endpoint: Endpoint, status: int, h
     assert len(endpoint.asked) == 3
 
 
-@pytest.mark.parametrize(("status", "hint"), [(401, "GSWGRAPH_RERANKER_KEY"), (404, "whole url"), (400, "GSWGRAPH_RERANKER_MODEL")])
-def test_refusals_are_final_and_never_show_the_key(endpoint: Endpoint, status: int, hint: str, caplog: pytest.LogCaptureFixture) -> None:
+@pytest.mark.parametrize(
+    ("status", "hint"), [(401, "GSWGRAPH_RERANKER_KEY"), (404, "whole url"), (400, "GSWGRAPH_RERANKER_MODEL")]
+)
+def test_refusals_are_final_and_never_show_the_key(endpoint, status, hint, caplog):
     endpoint.answer = lambda body: (status, {}, f'{{"message":\n "{"x" * 180}{KEY} is wrong{"x" * 5000}"}}')
     with caplog.at_level(logging.DEBUG), pytest.raises(ModelError, match=hint) as caught:
         HttpReranker(endpoint.url, "m", KEY + "\n").score([("q", "good")])
@@ -223,7 +229,7 @@ def test_refusals_are_final_and_never_show_the_key(endpoint: Endpoint, status: i
     assert KEY not in caplog.text
 
 
-def test_hanging_server(endpoint: Endpoint) -> None:
+def test_hanging_server(endpoint):
     free = threading.Event()
     endpoint.answer = lambda body: (free.wait(20), cohere(body))[1]
     start = time.monotonic()
@@ -234,22 +240,14 @@ def test_hanging_server(endpoint: Endpoint) -> None:
     free.set()
 
 
-def test_no_server(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("openai._base_client.INITIAL_RETRY_DELAY", 0.01)
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))  # and not listening
-        with pytest.raises(ModelError, match=r"cannot be reached \(.*refused.*\). Check that it runs"):
-            HttpReranker(f"http://127.0.0.1:{taken.getsockname()[1]}/rerank").score([("q", "good")])
-
-
-def test_redirects_are_not_followed(endpoint: Endpoint) -> None:
+def test_redirects_are_not_followed(endpoint):
     endpoint.answer = lambda body: (307, {"Location": "/elsewhere"}, "")
     with pytest.raises(ModelError, match="307"):
         HttpReranker(endpoint.url, key=KEY).score([("q", "good")])
     assert [body["path"] for body in endpoint.asked] == ["/v1/rerank"]
 
 
-def test_no_proxy_sees_what_is_for_this_machine(endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_proxy_sees_what_is_for_this_machine(endpoint, monkeypatch):
     for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
         monkeypatch.setenv(name, "http://127.0.0.1:9")
     for name in ("NO_PROXY", "no_proxy"):
@@ -257,15 +255,28 @@ def test_no_proxy_sees_what_is_for_this_machine(endpoint: Endpoint, monkeypatch:
     assert HttpReranker(endpoint.url, key=KEY).score([("q", "good")]) == pytest.approx([0.9])
 
 
-def test_urls_and_keys_that_are_refused() -> None:
-    for url in ("http://example.org/rerank", "HTTP://192.168.1.7:8000/rerank", "http://localhost.example.org/rerank"):
+def test_urls_and_keys_that_are_refused():
+    for url in (
+        "http://example.org/rerank",
+        "HTTP://192.168.1.7:8000/rerank",
+        "http://localhost.example.org/rerank",
+    ):
         with pytest.raises(ModelError, match="key would travel unencrypted") as caught:
             load(Settings(reranker=url, reranker_key=KEY))
         assert KEY not in str(caught.value)
         assert load(Settings(reranker=url)) is not None
-    for url in ("http://localhost:8000/rerank", "http://[::1]/rerank", "http://127.0.0.3/rerank", "https://example.org/rerank"):
+    for url in (
+        "http://localhost:8000/rerank",
+        "http://[::1]/rerank",
+        "http://127.0.0.3/rerank",
+        "https://example.org/rerank",
+    ):
         assert HttpReranker(url, key=KEY).name == url.split("/")[2]
-    for url, said in (("https://", "no host"), ("https://h:x/rerank", "cannot be read"), ("https://me:hidden@h/rerank", "password in the url")):
+    for url, said in (
+        ("https://", "no host"),
+        ("https://h:x/rerank", "cannot be read"),
+        ("https://me:hidden@h/rerank", "password in the url"),
+    ):
         with pytest.raises(ModelError, match=said) as caught:
             HttpReranker(url)
         assert "hidden" not in str(caught.value)

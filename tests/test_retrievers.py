@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-
-from gsw_graph.config import Settings
-from gsw_graph.memory import Memory
-from gsw_graph.model.results import RankedPassage
 
 if not os.environ.get("CI") and not all(map(find_spec, ("langchain_core", "llama_index"))):
     pytest.skip("needs the extras langchain and llamaindex", allow_module_level=True)
@@ -22,53 +16,67 @@ if not os.environ.get("CI") and not all(map(find_spec, ("langchain_core", "llama
 QUESTION = "Who built the Stone Pier?"
 
 
-@pytest.fixture
-def memory(sample_folder: Path, tmp_path: Path, fake_embedder: None) -> Iterator[Memory]:
-    shutil.copytree(sample_folder, tmp_path / "memory")
-    with Memory.open(settings=Settings(memory=str(tmp_path / "memory"))) as memory:
-        yield memory
-
-
-def test_langchain(memory: Memory) -> None:
+def test_langchain(asked_sample):
     from gsw_graph.serve.langchain import MemoryRetriever
 
-    expected = memory.ask(QUESTION, k=3, strategy="linked").passages
-    documents = MemoryRetriever(memory=memory, k=3, options={"strategy": "linked"}).invoke(QUESTION)
-    assert [(document.id, document.page_content) for document in documents] == [(p.id, p.text) for p in expected]
-    confidence = memory.ask(QUESTION, k=3, strategy="linked").confidence
-    assert [document.metadata for document in documents] == [described(passage, confidence) for passage in expected]
+    expected = asked_sample.ask(QUESTION, k=3, strategy="linked").passages
+    documents = MemoryRetriever(memory=asked_sample, k=3, options={"strategy": "linked"}).invoke(QUESTION)
+    assert [(document.id, document.page_content) for document in documents] == [
+        (p.id, p.text) for p in expected
+    ]
+    confidence = asked_sample.ask(QUESTION, k=3, strategy="linked").confidence
+    assert [document.metadata for document in documents] == [
+        described(passage, confidence) for passage in expected
+    ]
 
 
-def described(passage: RankedPassage, confidence: float | None) -> dict[str, object]:
+def described(passage, confidence):
     names = ("id", "title", "section", "source", "score")
     return {**{name: getattr(passage, name) for name in names}, "confidence": confidence}
 
 
-def test_langchain_takes_the_number_of_passages_where_it_is_asked(memory: Memory) -> None:
+def test_langchain_takes_the_number_of_passages_where_it_is_asked(asked_sample):
     from gsw_graph.serve.langchain import MemoryRetriever
 
-    retriever = MemoryRetriever(memory=memory, options={"strategy": "linked"})
+    retriever = MemoryRetriever(memory=asked_sample, options={"strategy": "linked"})
     assert [len(retriever.invoke(QUESTION, k=number)) for number in (1, 3)] == [1, 3]
     assert len(retriever.invoke(QUESTION)) == min(5, len(retriever.invoke(QUESTION, k=10)))
 
 
-@pytest.mark.skipif(not (os.environ.get("CI") or find_spec("langchain_tests")), reason="needs langchain-tests")
-def test_langchain_passes_the_tests_that_langchain_has_for_retrievers(tmp_path: Path) -> None:
+@pytest.mark.skipif(
+    not (os.environ.get("CI") or find_spec("langchain_tests")), reason="needs langchain-tests"
+)
+def test_langchain_passes_the_tests_that_langchain_has_for_retrievers(tmp_path):
     tests = Path(__file__).with_name("langchain_standard.py")
-    options = ["--noconftest", "-c", os.devnull, "--rootdir", str(tmp_path), "-p", "no:cacheprovider", "-o", "asyncio_mode=auto"]
-    done = subprocess.run([sys.executable, "-m", "pytest", "-q", *options, str(tests)], capture_output=True, text=True)
+    options = [
+        "--noconftest",
+        "-c",
+        os.devnull,
+        "--rootdir",
+        str(tmp_path),
+        "-p",
+        "no:cacheprovider",
+        "-o",
+        "asyncio_mode=auto",
+    ]
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", *options, str(tests)], capture_output=True, text=True
+    )
     assert done.returncode == 0, done.stdout
     assert "5 passed" in done.stdout, done.stdout
 
 
-def test_llama_index(memory: Memory) -> None:
+def test_llama_index(asked_sample):
     from llama_index.core.schema import MetadataMode
 
     from gsw_graph.serve.llamaindex import MemoryRetriever
 
-    expected = memory.ask(QUESTION, k=3, strategy="linked").passages
-    nodes = MemoryRetriever(memory, k=3, strategy="linked").retrieve(QUESTION)
-    assert [(node.node_id, node.text, node.score) for node in nodes] == [(p.id, p.text, p.score) for p in expected]
-    confidence = memory.ask(QUESTION, k=3, strategy="linked").confidence
+    expected = asked_sample.ask(QUESTION, k=3, strategy="linked").passages
+    nodes = MemoryRetriever(asked_sample, k=3, strategy="linked").retrieve(QUESTION)
+    found = [(node.node_id, node.text, node.score) for node in nodes]
+    assert found == [(p.id, p.text, p.score) for p in expected]
+    confidence = asked_sample.ask(QUESTION, k=3, strategy="linked").confidence
     assert [node.metadata for node in nodes] == [described(passage, confidence) for passage in expected]
-    assert nodes[0].get_content(MetadataMode.LLM).count(expected[0].id) == 0, "what identifies a passage is not shown to models"
+    assert nodes[0].get_content(MetadataMode.LLM).count(expected[0].id) == 0, (
+        "what identifies a passage is not shown to models"
+    )

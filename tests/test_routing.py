@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import samples
 
@@ -17,46 +15,61 @@ CYPHER = Path(__file__).parents[1] / "cypher"
 class Watched:
     """A driver, a session or a transaction that notes with which access each statement ran."""
 
-    def __init__(self, inner: Any, seen: list[tuple[str, str, bool]], access: str = "", ordered: bool = False) -> None:
-        self._inner, self._seen, self._access, self._ordered = inner, seen, access, ordered
+    def __init__(self, inner, seen, access="", ordered=False):
+        self._inner = inner
+        self._seen = seen
+        self._access = access
+        self._ordered = ordered
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name):
         return getattr(self._inner, name)
 
-    def __enter__(self) -> Watched:
+    def __enter__(self):
         self._inner.__enter__()
         return self
 
-    def __exit__(self, *given: Any) -> None:
+    def __exit__(self, *given):
         self._inner.__exit__(*given)
 
-    def session(self, **given: Any) -> Watched:
+    def session(self, **given):
         ordered = given.get("bookmark_manager") is self._inner.execute_query_bookmark_manager
-        return Watched(self._inner.session(**given), self._seen, given.get("default_access_mode", "WRITE"), ordered)
+        return Watched(
+            self._inner.session(**given), self._seen, given.get("default_access_mode", "WRITE"), ordered
+        )
 
-    def execute_query(self, text: str, parameters_: Any = None, **given: Any) -> Any:
-        self._note(text, {"r": "READ"}.get(given.get("routing_", "w"), "WRITE"), "bookmark_manager_" not in given)
+    def execute_query(self, text, parameters_=None, **given):
+        self._note(
+            text, {"r": "READ"}.get(given.get("routing_", "w"), "WRITE"), "bookmark_manager_" not in given
+        )
         return self._inner.execute_query(text, parameters_, **given)
 
-    def begin_transaction(self, **given: Any) -> Watched:
+    def begin_transaction(self, **given):
         return Watched(self._inner.begin_transaction(**given), self._seen, self._access, self._ordered)
 
-    def execute_read(self, work: Callable[..., Any], *rest: Any, **given: Any) -> Any:
-        return self._inner.execute_read(lambda tx, *some, **more: work(Watched(tx, self._seen, "READ", self._ordered), *some, **more), *rest, **given)
+    def execute_read(self, work, *rest, **given):
+        return self._inner.execute_read(
+            lambda tx, *some, **more: work(Watched(tx, self._seen, "READ", self._ordered), *some, **more),
+            *rest,
+            **given,
+        )
 
-    def execute_write(self, work: Callable[..., Any], *rest: Any, **given: Any) -> Any:
-        return self._inner.execute_write(lambda tx, *some, **more: work(Watched(tx, self._seen, "WRITE", self._ordered), *some, **more), *rest, **given)
+    def execute_write(self, work, *rest, **given):
+        return self._inner.execute_write(
+            lambda tx, *some, **more: work(Watched(tx, self._seen, "WRITE", self._ordered), *some, **more),
+            *rest,
+            **given,
+        )
 
-    def run(self, text: str, *rest: Any, **given: Any) -> Any:
+    def run(self, text, *rest, **given):
         self._note(text, self._access, self._ordered)
         return self._inner.run(text, *rest, **given)
 
-    def _note(self, text: str, access: str, ordered: bool) -> None:
+    def _note(self, text, access, ordered):
         self._seen.append((text, access, ordered))
 
 
-def test_reads_go_to_readers_and_see_what_was_written(tmp_path: Path, fake_embedder: None) -> None:
-    seen: list[tuple[str, str, bool]] = []
+def test_reads_go_to_readers_and_see_what_was_written(tmp_path, fake_embedder):
+    seen = []
     with Memory.open(str(tmp_path / "memory")) as memory:
         memory._connection.driver = Watched(memory._connection.driver, seen)
         assert memory.load(*samples.write(tmp_path)).failures == []
@@ -73,6 +86,9 @@ def test_reads_go_to_readers_and_see_what_was_written(tmp_path: Path, fake_embed
     assert [text for text, _, ordered in code if not ordered] == []
 
 
-def part_of_a_write(text: str) -> bool:
+def part_of_a_write(text):
     """Whether a statement is of those that only writers run, in the transaction of what they write."""
-    return any(text.strip() == re.sub(r"//.*|'[^']*'|`[^`]*`", "", file.read_text(encoding="utf-8")).strip() for file in (CYPHER / "write").glob("*.cypher"))
+    return any(
+        text.strip() == re.sub(r"//.*|'[^']*'|`[^`]*`", "", file.read_text(encoding="utf-8")).strip()
+        for file in (CYPHER / "write").glob("*.cypher")
+    )

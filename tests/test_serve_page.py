@@ -6,16 +6,13 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import engines
 import pytest
 import samples
 from chromium import chromium, shoot
-from playwright.sync_api import Page, expect
-
-from gsw_graph.config import Settings
+from playwright.sync_api import expect
 
 RUNNER = str(Path(__file__).parent / "serve_runner.py")
 expect.set_options(timeout=30_000)  # a machine that runs other tests beside
@@ -56,15 +53,19 @@ Everybody on the ferry has 25 days of leave. `{HOSTILE}`
 """
 
 
-def handbook(folder: Path) -> str:
+def handbook(folder):
     """Files of a handbook, in folders that are deep."""
-    for name, text in {"crew/leave.md": LEAVE, "crew/pier.md": "# Pier\n\nThe long pier is closed on Mondays.\n", "boats/bell.md": "# Bell\n\nThe bell was cast in Osk.\n"}.items():
+    for name, text in {
+        "crew/leave.md": LEAVE,
+        "crew/pier.md": "# Pier\n\nThe long pier is closed on Mondays.\n",
+        "boats/bell.md": "# Bell\n\nThe bell was cast in Osk.\n",
+    }.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text, encoding="utf-8")
     return str(folder)
 
 
-def asked(page: Page, question: str) -> None:
+def asked(page, question):
     """Ask by keyboard alone."""
     page.locator("#question").fill(question)
     page.keyboard.press("Enter")
@@ -72,27 +73,46 @@ def asked(page: Page, question: str) -> None:
 
 
 @pytest.fixture(scope="module")
-def address(engine_settings: Settings, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def address(engine_settings, tmp_path_factory):
     """A served memory of `samples`."""
     folder = tmp_path_factory.mktemp("page")
     settings = engines.own_replies(engine_settings, folder / "cache")
-    environment = {name: value for name, value in os.environ.items() if not name.startswith(("GSWGRAPH_", "NEO4J_"))}
+    environment = {
+        name: value for name, value in os.environ.items() if not name.startswith(("GSWGRAPH_", "NEO4J_"))
+    }
     memory = str(folder / "memory")
     if "://" in settings.memory:
         engines.empty(settings)
         memory = settings.memory
         environment |= {"NEO4J_USERNAME": settings.username, "NEO4J_PASSWORD": settings.password or ""}
     run = [sys.executable, RUNNER, "--memory", memory]
-    many = samples.jsonl(folder / "many.jsonl", [{"title": f"Filler {number:03}", "text": f"Filler {number:03} is empty."} for number in range(120)])
-    subprocess.run([*run, "load", *samples.write(folder), many], env=environment, check=True, capture_output=True, timeout=300)
+    many = samples.jsonl(
+        folder / "many.jsonl",
+        [{"title": f"Filler {number:03}", "text": f"Filler {number:03} is empty."} for number in range(120)],
+    )
+    subprocess.run(
+        [*run, "load", *samples.write(folder), many],
+        env=environment,
+        check=True,
+        capture_output=True,
+        timeout=300,
+    )
     other = [sys.executable, RUNNER, "--memory", f"{memory}?memory=handbook"]
-    subprocess.run([*other, "load", handbook(folder / "handbook")], env=environment, check=True, capture_output=True, timeout=300)
-    server = subprocess.Popen([*run, "serve", "--port", "0"], env=environment, stdout=subprocess.PIPE, text=True)
+    subprocess.run(
+        [*other, "load", handbook(folder / "handbook")],
+        env=environment,
+        check=True,
+        capture_output=True,
+        timeout=300,
+    )
+    server = subprocess.Popen(
+        [*run, "serve", "--port", "0"], env=environment, stdout=subprocess.PIPE, text=True
+    )
     try:
         assert server.stdout is not None
         said = server.stdout.readline()
         found = re.search(r"http://\S+", said)
-        assert found, said + 'it ended'
+        assert found, said + "it ended"
         yield found[0]
     finally:
         server.terminate()
@@ -102,20 +122,25 @@ def address(engine_settings: Settings, tmp_path_factory: pytest.TempPathFactory)
 
 
 @pytest.fixture
-def page(address: str) -> Iterator[Page]:
+def page(address):
     """The page, which may say nothing on its console and ask nobody else."""
     with chromium() as page:
-        said: list[str] = []
+        said = []
         page.on("console", lambda message: said.append(message.text))
         page.on("pageerror", lambda error: said.append(str(error)))
-        page.on("request", lambda request: said.append(request.url) if not request.url.startswith((address, "data:", "about:")) else None)
+        page.on(
+            "request",
+            lambda request: (
+                said.append(request.url) if not request.url.startswith((address, "data:", "about:")) else None
+            ),
+        )
         page.goto(address)
         expect(page.locator("#question")).to_be_visible()
         yield page
         assert said == []
 
 
-def test_a_question_is_asked_with_a_plan_and_its_passages_are_read(page: Page) -> None:
+def test_a_question_is_asked_with_a_plan_and_its_passages_are_read(page):
     page.locator("#question").blur()
     page.keyboard.press("/")
     page.keyboard.type(samples.QUESTION)
@@ -139,11 +164,13 @@ def test_a_question_is_asked_with_a_plan_and_its_passages_are_read(page: Page) -
     expect(page.locator(".passage:focus mark").last).to_be_in_viewport()
     shoot(page, "page-answer")
     page.set_viewport_size({"width": 380, "height": 800})
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), "a narrow screen must not scroll sideways"
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), (
+        "a narrow screen must not scroll sideways"
+    )
     shoot(page, "page-narrow")
 
 
-def test_a_memory_is_chosen_and_named_in_the_address(page: Page, address: str) -> None:
+def test_a_memory_is_chosen_and_named_in_the_address(page, address):
     chooser = page.get_by_label("Memory")
     expect(chooser).to_have_value("")
     expect(chooser.locator("option")).to_have_text(["default", "handbook"])
@@ -163,7 +190,7 @@ def test_a_memory_is_chosen_and_named_in_the_address(page: Page, address: str) -
     expect(page.locator("header")).not_to_contain_text(" 3 documents")
 
 
-def test_a_memory_that_does_not_exist_is_an_error_and_another_can_be_chosen(page: Page, address: str) -> None:
+def test_a_memory_that_does_not_exist_is_an_error_and_another_can_be_chosen(page, address):
     page.goto(f"{address}/?memory=handbok")
     alert = page.get_by_role("alert")
     expect(alert).to_contain_text('there is no memory "handbok"')
@@ -173,8 +200,8 @@ def test_a_memory_that_does_not_exist_is_an_error_and_another_can_be_chosen(page
     expect(page.locator("#question")).to_be_visible()
 
 
-def test_strategies_that_fit_are_offered_and_the_others_behind_more(page: Page, address: str) -> None:
-    def offered() -> list[str]:
+def test_strategies_that_fit_are_offered_and_the_others_behind_more(page, address):
+    def offered():
         return page.get_by_label("Strategy").locator("option").all_inner_texts()
 
     expect(page.locator("header")).to_contain_text("passages")
@@ -189,7 +216,7 @@ def test_strategies_that_fit_are_offered_and_the_others_behind_more(page: Page, 
     assert not {"ricr", "proprag"} & set(offered()), "this memory has neither pairs nor propositions"
 
 
-def test_a_passage_shows_title_section_and_the_place_that_answers(page: Page, address: str) -> None:
+def test_a_passage_shows_title_section_and_the_place_that_answers(page, address):
     page.goto(f"{address}/?memory=handbook")
     asked(page, "How long is parental leave?")
     first = page.locator(".passage").filter(has_text="Parental")
@@ -200,12 +227,14 @@ def test_a_passage_shows_title_section_and_the_place_that_answers(page: Page, ad
     expect(source).to_have_text("crew/leave.md")
     assert re.fullmatch(r"/.*/handbook/crew/leave\.md", source.get_attribute("title") or "")
     expect(page.locator("iframe")).to_be_visible()
-    order = page.locator("article.result").evaluate("one => one.querySelector('.passage').compareDocumentPosition(one.querySelector('iframe'))")
+    order = page.locator("article.result").evaluate(
+        "one => one.querySelector('.passage').compareDocumentPosition(one.querySelector('iframe'))"
+    )
     assert order & 4, "passages come before the picture"
     shoot(page, "page-places")
 
 
-def test_text_of_a_passage_is_laid_out_and_stays_text(page: Page, address: str) -> None:
+def test_text_of_a_passage_is_laid_out_and_stays_text(page, address):
     page.goto(f"{address}/?memory=handbook")
     page.set_viewport_size({"width": 400, "height": 800})
     asked(page, "How long is parental leave?")
@@ -218,8 +247,12 @@ def test_text_of_a_passage_is_laid_out_and_stays_text(page: Page, address: str) 
     expect(whole.locator("li code")).to_have_text("crewctl")
     code = whole.locator("pre")
     assert code.inner_text().strip() == LONG_LINE
-    assert code.evaluate("one => one.scrollWidth > one.clientWidth && getComputedStyle(one).overflowX === 'auto'")
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), "a long line scrolls within its box"
+    assert code.evaluate(
+        "one => one.scrollWidth > one.clientWidth && getComputedStyle(one).overflowX === 'auto'"
+    )
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), (
+        "a long line scrolls within its box"
+    )
     assert "monospace" in code.locator("code").evaluate("one => getComputedStyle(one).fontFamily")
     expect(whole.locator(".text").first).to_contain_text("<img src=x onerror")
     assert page.locator("main img").count() == 0
@@ -229,23 +262,7 @@ def test_text_of_a_passage_is_laid_out_and_stays_text(page: Page, address: str) 
     shoot(page, "page-whole-narrow")
 
 
-def test_blocks_of_a_text(page: Page) -> None:
-    def kinds(text: str) -> list[str]:
-        return page.evaluate("async (text) => (await import('/static/layout.js')).blocksOf(text).map((block) => `${block.kind} ${block.lines.length}`)", text)
-
-    assert kinds("A title\n\nA text that ends.\n\nNo heading, as nothing follows") == ["heading 1", "paragraph 1", "paragraph 1"]
-    assert kinds("A line:\n- one\n  goes on\n\n- two\n\nA text.") == ["paragraph 1", "list 4", "paragraph 1"]
-    assert kinds("~~~py\n| no table |\n\n- no list\n```\n~~~\nA text.") == ["code 4", "paragraph 1"]
-    assert kinds("```\nnever closed\n\n- no list") == ["code 3"]
-    assert kinds("1. one\n\n   ```sh\n   run\n   ```\n2. two") == ["list 1", "code 1", "list 1"]
-    assert kinds("| a | b |\n|---|---|\n| 1 | 2 |\n> said\n> so") == ["table 3", "quote 2"]
-    assert kinds("A text.\n\n    code\n\n    more\n\nA text.") == ["paragraph 1", "code 3", "paragraph 1"]
-    assert kinds("Name      Port\nweb       443") == ["code 2"]
-    assert kinds("owner: a; tags: b\n\nA text: of two; parts: two") == ["front 1", "paragraph 1"]
-    assert kinds("") == []
-
-
-def test_files_are_loaded_by_dragging_and_forgotten_and_their_text_stays_text(page: Page) -> None:
+def test_files_are_loaded_by_dragging_and_forgotten_and_their_text_stays_text(page):
     page.evaluate(
         """text => {
             const transfer = new DataTransfer();
@@ -269,8 +286,10 @@ def test_files_are_loaded_by_dragging_and_forgotten_and_their_text_stays_text(pa
     assert "taken" not in page.title()
 
 
-def test_a_wrong_fact_is_removed_and_a_name_renamed(page: Page) -> None:
-    page.on("dialog", lambda dialog: dialog.accept(*(["Stone Pier of Osk"] if dialog.type == "prompt" else [])))
+def test_a_wrong_fact_is_removed_and_a_name_renamed(page):
+    page.on(
+        "dialog", lambda dialog: dialog.accept(*(["Stone Pier of Osk"] if dialog.type == "prompt" else []))
+    )
     page.get_by_role("navigation").get_by_role("link", name="Names").click()
     page.get_by_role("searchbox").fill("Stone Pier")
     page.keyboard.press("Enter")

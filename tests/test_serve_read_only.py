@@ -3,45 +3,37 @@ asked too."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
-
 import anyio
 import contract
 import pytest
 import served
 from mcp import Client
-from served import Served
 from test_serve_mcp import TOOLS
 
-from gsw_graph.memory import Memory
 from gsw_graph.serve.app import described
 
 BUILT = "Who built the Stone Pier?"
 WRITE = {"query": "MATCH (p:Passage) SET p.seen = true RETURN count(p)"}
-# Of every route the requests that would write, or might.
-REQUESTS: dict[str, list[dict[str, Any]]] = {
-    "POST /api/ask": [{"json": {"question": BUILT, "keep": True, "build_runs": True, "strategy": name}} for name in ("auto", "pruned", "linked", "ricr")],
-    "POST /api/search": [{"json": {"question": BUILT, "strategy": name}} for name in ("auto", "pruned", "dense")],
-    "POST /api/retrieve": [{"json": {"queries": [BUILT], "strategy": name, "unit": unit}} for name in ("pruned", "dense") for unit in ("passages", "pairs", "both")],
-    "GET /api/questions": [{}],
-    "GET /api/questions/{which}": [{}],
+# Of every route that takes a body the requests that would write, or might. The others are asked as they are.
+REQUESTS = {
+    "POST /api/ask": [
+        {"json": {"question": BUILT, "keep": True, "build_runs": True, "strategy": name}}
+        for name in ("auto", "pruned", "linked", "ricr")
+    ],
+    "POST /api/search": [
+        {"json": {"question": BUILT, "strategy": name}} for name in ("auto", "pruned", "dense")
+    ],
+    "POST /api/retrieve": [
+        {"json": {"queries": [BUILT], "strategy": name, "unit": unit}}
+        for name in ("pruned", "dense")
+        for unit in ("passages", "pairs", "both")
+    ],
     "POST /api/questions/{which}/confirm": [{}],
     "POST /api/questions/{which}/reject": [{}],
     "POST /api/draw": [{"json": WRITE}, {"json": {"query": "MATCH (p:Passage) RETURN p"}}],
-    "GET /api/about": [{}],
-    "GET /api/status": [{}],
-    "GET /api/memories": [{}],
-    "GET /api/documents": [{}],
-    "GET /api/documents/{name}": [{}],
-    "GET /api/names": [{}],
-    "GET /api/names/{name}": [{}],
-    "GET /api/analyses": [{}],
     "POST /api/analyses/{name}": [{"json": {}}],
     "POST /api/cypher": [{"json": WRITE}, {"json": {**WRITE, "write": True}}],
     "POST /api/turns": [{"json": {"text": "It is late."}}],
-    "GET /api/corrections": [{}],
     "POST /api/corrections": [
         {"json": {"action": "rename", "values": ["Ana Ruiz", "Ana Reis"]}},
         {"json": {"action": "add", "values": [BUILT, "Bruno Keller"]}},
@@ -49,11 +41,14 @@ REQUESTS: dict[str, list[dict[str, Any]]] = {
     "POST /api/corrections/{which}/undo": [{}],
     "POST /api/load/paths": [{"json": {"paths": [contract.CORPUS]}}],
     "POST /api/forget": [{"json": {"everything": True}}, {"json": {"sources": ["Stone Pier"]}}],
-    "POST /api/load": [{"files": {"files": ("new.md", b"# New\n\nNobody wrote it.")}}, {"files": {"files": ("new.md", b"New.")}, "data": {"dry_run": "true"}}],
+    "POST /api/load": [
+        {"files": {"files": ("new.md", b"# New\n\nNobody wrote it.")}},
+        {"files": {"files": ("new.md", b"New.")}, "data": {"dry_run": "true"}},
+    ],
 }
 NAMES = {"which": "1", "name": "Stone Pier"}
 # Of every tool the arguments that would write.
-ARGUMENTS: dict[str, dict[str, Any]] = {
+ARGUMENTS = {
     "search": {"question": BUILT},
     "ask": {"question": BUILT},
     "follow_name": {"name": "Ana Ruiz"},
@@ -67,10 +62,10 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
 
 
 @pytest.fixture
-def lines(tmp_path: Path) -> Callable[[Memory], list[str]]:
+def lines(tmp_path):
     """Gives all that a memory holds, a node or a relationship a line."""
 
-    def dumped(memory: Memory) -> list[str]:
+    def dumped(memory):
         file = tmp_path / "dump.jsonl"
         memory.dump(file)
         held = sorted(file.read_text(encoding="utf-8").splitlines())
@@ -80,34 +75,35 @@ def lines(tmp_path: Path) -> Callable[[Memory], list[str]]:
     return dumped
 
 
-def routes() -> dict[str, tuple[str, str]]:
+def routes():
     """The routes of the application, each by its method and path."""
     paths = described().openapi()["paths"]
-    return {f"{method.upper()} {path}": (method, path) for path, methods in paths.items() for method in methods}
+    return {
+        f"{method.upper()} {path}": (method, path) for path, methods in paths.items() for method in methods
+    }
 
 
-def test_read_only_has_a_request_of_every_route_and_tool() -> None:
-    assert set(REQUESTS) == set(routes())
+def test_read_only_has_a_request_of_every_route_and_tool():
+    assert set(REQUESTS) == {route for route in routes() if not route.startswith("GET ")}
     assert set(ARGUMENTS) == set(TOOLS)
 
 
-def test_no_route_writes_where_only_reading_is_allowed(sample: Memory, lines: Callable[[Memory], list[str]]) -> None:
+def test_no_route_writes_where_only_reading_is_allowed(sample, lines):
     sample.ask(BUILT)  # a question that could be judged
     with served.served(sample, read_only=True) as server:
         before = lines(sample)
         for headers in ({}, server.owner()):
-            for route, requests in REQUESTS.items():
-                method, path = routes()[route]
-                for request in requests:
+            for route, (method, path) in routes().items():
+                for request in REQUESTS.get(route, [{}]):
                     reply = server.client.request(method, path.format(**NAMES), headers=headers, **request)
                     assert reply.status_code < 500, (route, reply.text)
                     assert lines(sample) == before, (route, request, headers)
 
 
-def test_no_tool_writes_where_only_reading_is_allowed(sample: Memory, lines: Callable[[Memory], list[str]]) -> None:
+def test_no_tool_writes_where_only_reading_is_allowed(sample, lines):
     sample.ask(BUILT)
 
-    async def call(server: Served) -> None:
+    async def call(server):
         async with Client(f"{server.url}/mcp") as client:
             for name, arguments in ARGUMENTS.items():
                 await client.call_tool(name, arguments)
@@ -118,14 +114,18 @@ def test_no_tool_writes_where_only_reading_is_allowed(sample: Memory, lines: Cal
     assert lines(sample) == before
 
 
-def test_a_read_only_server_makes_no_indexes(sample: Memory, lines: Callable[[Memory], list[str]]) -> None:
+def test_a_read_only_server_makes_no_indexes(sample, lines):
     """A load that was cut off left none; who may not write is told so, and who may makes them."""
     with sample._connection.session() as session:
         session.run("MATCH (m:Memory) SET m.indexed = false").consume()
     sample._state = None
     before = lines(sample)
     with served.served(sample, read_only=True) as server:
-        for path, body in (("ask", {"question": BUILT}), ("search", {"question": BUILT}), ("retrieve", {"queries": [BUILT]})):
+        for path, body in (
+            ("ask", {"question": BUILT}),
+            ("search", {"question": BUILT}),
+            ("retrieve", {"queries": [BUILT]}),
+        ):
             reply = server.client.post(f"/api/{path}", json=body)
             assert reply.status_code == 502
             assert "no search indexes yet" in reply.json()["error"]

@@ -4,16 +4,12 @@
 from __future__ import annotations
 
 import asyncio
-from pathlib import Path
 
 import engines
-import pytest
 from test_serve_process import COMMAND, bench
 
-from gsw_graph.config import Settings
 
-
-def test_askers_loaders_and_a_forgetter_leave_a_memory_in_order(fresh_settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_askers_loaders_and_a_forgetter_leave_a_memory_in_order(fresh_settings, tmp_path, monkeypatch):
     if password := engines.own_replies(fresh_settings, tmp_path / "cache").password:
         monkeypatch.setenv("NEO4J_PASSWORD", password)
     server = bench.Server(fresh_settings.memory, command=COMMAND)

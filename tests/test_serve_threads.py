@@ -4,49 +4,53 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from io import BytesIO
-from typing import Any
 
 import contract
 import pytest
 
 from gsw_graph.concurrency import Cancel, FairLock
 from gsw_graph.errors import EndedError
-from gsw_graph.memory import Memory
-from gsw_graph.model.results import Answer
 from gsw_graph.serve import context
 
-QUESTIONS = ("Who drew the Old Customs House of Port Aldous?", "With which opera did the theatre designed by Ottilie Grau open?", "Where was Élodie Castellan born?")
+QUESTIONS = (
+    "Who drew the Old Customs House of Port Aldous?",
+    "With which opera did the theatre designed by Ottilie Grau open?",
+    "Where was Élodie Castellan born?",
+)
 STRATEGIES = ("linked", "dense", "bm25", "auto", "pathwise")
 ASKED = [(question, strategy) for question in QUESTIONS for strategy in STRATEGIES]
 
 
-def same(answer: Answer) -> Any:
+def same(answer):
     """What of an answer does not depend on the moment; an engine gives the last digits of a score now so, now so."""
     return steady({**answer.to_dict(), "id": None, "round_trips": None})
 
 
-def steady(value: Any) -> Any:
+def steady(value):
     if isinstance(value, dict):
         return {name: steady(one) for name, one in value.items() if name != "seconds"}
     if isinstance(value, list):
         return [steady(one) for one in value]
-    return round(value, 5) if isinstance(value, float) else value
+    if isinstance(value, float):
+        return round(value, 5)
+    return value
 
 
-def at_once(threads: int, *works: Callable[[int], Any]) -> list[Any]:
+def at_once(threads, *works):
     """The results of works, each begun in every thread in turn."""
     with ThreadPoolExecutor(threads) as pool:
-        return [one.result(120) for one in [pool.submit(works[n % len(works)], n) for n in range(threads * 2)]]
+        return [
+            one.result(120) for one in [pool.submit(works[n % len(works)], n) for n in range(threads * 2)]
+        ]
 
 
-def test_answers_of_32_threads_are_those_asked_alone(corpus: Memory) -> None:
+def test_answers_of_32_threads_are_those_asked_alone(corpus):
     alone = {one: same(corpus.ask(one[0], strategy=one[1], trace=True, keep=False)) for one in ASKED}
     before = corpus.status().nodes["Question"]
 
-    def ask(number: int) -> tuple[tuple[str, str], Answer]:
+    def ask(number):
         one = ASKED[number % len(ASKED)]
         return one, corpus.ask(one[0], strategy=one[1], trace=True)
 
@@ -57,38 +61,42 @@ def test_answers_of_32_threads_are_those_asked_alone(corpus: Memory) -> None:
     assert corpus.status().nodes["Question"] == before + len(found)
 
 
-def test_32_threads_ask_load_and_forget(corpus: Memory) -> None:
+def test_32_threads_ask_load_and_forget(corpus):
     corpus.load(uploads={"seen.md": BytesIO(b"Whoever visits Port Aldous sees the harbour.")})
     before = same(corpus.ask(QUESTIONS[0], keep=False))
 
-    def ask(number: int) -> None:
+    def ask(number):
         assert len(corpus.ask(QUESTIONS[number % 3], strategy=STRATEGIES[number % 5]).passages) == 5
 
-    def load(number: int) -> None:
+    def load(number):
         text = f"Zorvik {number} met Quellam {number} in Brundle.\n\nNobody else was there."
         assert corpus.load(uploads={f"{number}.md": BytesIO(text.encode())}).documents.new == 1
 
-    def forget(number: int) -> None:
+    def forget(number):
         load(number)
         assert corpus.forget(f"upload:{number}.md").forgotten == [f"upload:{number}.md"]
 
     at_once(32, ask, load, ask, forget)
     kept = {f"upload:{number}.md" for number in range(1, 64, 4)}
-    assert {document.source for document in corpus.documents("upload:").documents} == kept | {"upload:seen.md"}
-    assert [one for one in corpus.doctor(deep=True) if not one.ok and one.check not in ("cpu", "memory")] == []
+    assert {document.source for document in corpus.documents("upload:").documents} == kept | {
+        "upload:seen.md"
+    }
+    found = [one for one in corpus.doctor(deep=True) if not one.ok and one.check not in ("cpu", "memory")]
+    assert found == []
     corpus.forget(*kept)
     assert same(corpus.ask(QUESTIONS[0], keep=False)) == before
     corpus.forget(everything=True)
 
 
-def test_a_question_waits_for_the_indexes_of_the_first_load(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_question_waits_for_the_indexes_of_the_first_load(memory, monkeypatch):
     """Until then the memory has no index: to build it beside the load would fail one of the two."""
     from gsw_graph.store import schema
 
-    built: list[str] = []
-    build, begun = schema.build_search_indexes, threading.Event()
+    built = []
+    build = schema.build_search_indexes
+    begun = threading.Event()
 
-    def slowly(*args: Any) -> None:
+    def slowly(*args):
         built.append(threading.current_thread().name)
         begun.set()
         time.sleep(0.5)
@@ -106,10 +114,11 @@ def test_a_question_waits_for_the_indexes_of_the_first_load(memory: Memory, monk
     assert len(answer.passages) == 5
 
 
-def test_what_nobody_waits_for_is_ended(corpus: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
-    cancel, stages = Cancel(), []
+def test_what_nobody_waits_for_is_ended(corpus, monkeypatch):
+    cancel = Cancel()
+    stages = []
 
-    def end(stage: str, text: str | None) -> None:
+    def end(stage, text):
         stages.append(stage)
         cancel.cancel("the client is gone")
 
@@ -117,7 +126,9 @@ def test_what_nobody_waits_for_is_ended(corpus: Memory, monkeypatch: pytest.Monk
         corpus.ask(QUESTIONS[0], on_stage=end, cancel=cancel)
     assert len(stages) == 1, "the next stage did not begin"
     with pytest.raises(EndedError):
-        corpus.cypher("UNWIND range(1, 10000) AS a UNWIND range(1, 10000) AS b RETURN count(a % b)", cancel=cancel)
+        corpus.cypher(
+            "UNWIND range(1, 10000) AS a UNWIND range(1, 10000) AS b RETURN count(a % b)", cancel=cancel
+        )
     with pytest.raises(EndedError):
         corpus.load(uploads={"gone.md": BytesIO(b"Nobody waits.")}, cancel=cancel)
     assert corpus.documents("gone.md").total == 0
@@ -127,17 +138,19 @@ def test_what_nobody_waits_for_is_ended(corpus: Memory, monkeypatch: pytest.Monk
     assert corpus.ask(QUESTIONS[0], keep=False).passages, "the memory is as it was"
 
 
-def test_a_lock_goes_round_in_the_order_of_asking() -> None:
-    lock, order, asking = FairLock(), [], threading.Event()
+def test_a_lock_goes_round_in_the_order_of_asking():
+    lock = FairLock()
+    order = []
+    asking = threading.Event()
 
-    def greedy() -> None:
+    def greedy():
         for _ in range(50):
             with lock:
                 order.append("greedy")
                 asking.wait(10)
                 time.sleep(0.005)
 
-    def modest() -> None:
+    def modest():
         asking.set()
         with lock:
             order.append("modest")
@@ -150,7 +163,9 @@ def test_a_lock_goes_round_in_the_order_of_asking() -> None:
     assert order.index("modest") < 49
 
 
-@pytest.mark.parametrize(("processors", "model", "expected"), [(1, False, 4), (3, False, 6), (2, True, 8), (64, False, 16)])
-def test_default_asks_follow_the_processors(monkeypatch: pytest.MonkeyPatch, processors: int, model: bool, expected: int) -> None:
+@pytest.mark.parametrize(
+    ("processors", "model", "expected"), [(1, False, 4), (3, False, 6), (2, True, 8), (64, False, 16)]
+)
+def test_default_asks_follow_the_processors(monkeypatch, processors, model, expected):
     monkeypatch.setattr(context.os, "sched_getaffinity", lambda _: range(processors), raising=False)
     assert context.default_asks(model=model) == expected

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from model_server import RawServer, ok
 
@@ -19,22 +17,19 @@ HOST = "https://models.example.org/v1"
 
 @pytest.mark.parametrize("name", ["CONCURRENCY", "LLM_TIMEOUT"])
 @pytest.mark.parametrize("value", [0, -1])
-def test_numbers_below_one_are_refused(name: str, value: int) -> None:
-    for made in (lambda: Settings.from_env({f"GSWGRAPH_{name}": str(value)}), lambda: Settings(**{name.lower(): value})):
+def test_numbers_below_one_are_refused(name, value):
+    for made in (
+        lambda: Settings.from_env({f"GSWGRAPH_{name}": str(value)}),
+        lambda: Settings(**{name.lower(): value}),
+    ):
         with pytest.raises(InputError, match=f"GSWGRAPH_{name}.*{value}|{value}.*GSWGRAPH_{name}"):
             made()
 
 
 @pytest.mark.parametrize("price", ["nan,1", "1,nan", "-1,1", "1,-0.5", "inf,1"])
-def test_what_is_no_price(price: str) -> None:
+def test_what_is_no_price(price):
     with pytest.raises(InputError, match="GSWGRAPH_LLM_PRICE"):
         Settings.from_env({"GSWGRAPH_LLM_PRICE": price})
-
-
-def test_sound_numbers_are_taken() -> None:
-    env = {"CONCURRENCY": "1", "LLM_TIMEOUT": "1", "LLM_PRICE": "0,0"}
-    found = Settings.from_env({f"GSWGRAPH_{name}": value for name, value in env.items()})
-    assert (found.concurrency, found.llm_timeout, found.llm_price) == (1, 1, (0.0, 0.0))
 
 
 @pytest.mark.parametrize(
@@ -48,23 +43,25 @@ def test_sound_numbers_are_taken() -> None:
         ({"OPENAI_API_KEY": "theirs", "GSWGRAPH_LLM_URL": ""}, None, "theirs"),
     ],
 )
-def test_a_key_goes_only_to_the_server_that_it_is_for(env: dict[str, str], url: str | None, key: str | None) -> None:
+def test_a_key_goes_only_to_the_server_that_it_is_for(env, url, key):
     found = Settings.from_env(env)
-    assert (found.llm_url, found.llm_key) == (url, key)
+    assert found.llm_url == url
+    assert found.llm_key == key
 
 
-def test_who_asks_openai_is_told_to_no_other_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_who_asks_openai_is_told_to_no_other_server(tmp_path, monkeypatch):
     monkeypatch.setenv("OPENAI_ORG_ID", "org-mine")
     monkeypatch.setenv("OPENAI_PROJECT_ID", "proj-mine")
     with RawServer(lambda *_: ok("Paris")) as server, Chat.open(server.settings(tmp_path)) as chat:
         chat.ask(Request("answer", ({"role": "user", "content": "Which city?"},)), str)
         assert [name for name in server.headers[0] if name.startswith("openai")] == []
     theirs = Transport(Endpoint.check("the language model", OPENAI, "a-key", whole="", key_name=""), "m", 1)
-    assert (theirs.client().organization, theirs.client().project) == ("org-mine", "proj-mine")
+    assert theirs.client().organization == "org-mine"
+    assert theirs.client().project == "proj-mine"
     theirs.close()
 
 
-def test_each_role_has_its_own_model_and_request_settings(tmp_path: Path) -> None:
+def test_each_role_has_its_own_model_and_request_settings(tmp_path):
     with RawServer(lambda *_: ok("general")) as general, RawServer(lambda *_: ok("Step 1")) as special:
         env = {
             "GSWGRAPH_CACHE": str(tmp_path), "GSWGRAPH_LLM": "m", "GSWGRAPH_LLM_URL": general.url, "GSWGRAPH_LLM_KEY": "ours",
@@ -78,8 +75,10 @@ def test_each_role_has_its_own_model_and_request_settings(tmp_path: Path) -> Non
             model = QuestionModel(chat)
             for stage in ("plan", "answer"):
                 model.ask(Request(stage, ({"role": "user", "content": "Which city?"},)), str)
-        assert [(body["model"], body["temperature"], body.get("think")) for body in special.bodies] == [("planner", 0.6, False)]
-        assert [(body["model"], body["temperature"], body.get("top_p")) for body in general.bodies] == [("m", 0, 0.9)]
+        found = [(body["model"], body["temperature"], body.get("think")) for body in special.bodies]
+        assert found == [("planner", 0.6, False)]
+        found = [(body["model"], body["temperature"], body.get("top_p")) for body in general.bodies]
+        assert found == [("m", 0, 0.9)]
         assert "ours" not in str(special.headers), "a key goes to no other server"
         assert settings.for_role("plan").llm_price is None, "a price is that of its model"
         assert 0 < model.spent().tokens["plan"] < sum(model.spent().tokens[name] for name in ("in", "out"))
@@ -87,21 +86,14 @@ def test_each_role_has_its_own_model_and_request_settings(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("options", ["0.6", "{temperature", '{"seed": 1}'])
-def test_what_are_no_request_settings(options: str) -> None:
-    with pytest.raises(InputError, match=r"GSWGRAPH_LLM_OPTIONS_ANSWER.*temperature, top_p, max_tokens, extra_body"):
+def test_what_are_no_request_settings(options):
+    with pytest.raises(
+        InputError, match=r"GSWGRAPH_LLM_OPTIONS_ANSWER.*temperature, top_p, max_tokens, extra_body"
+    ):
         Settings.from_env({"GSWGRAPH_LLM_OPTIONS_ANSWER": options})
 
 
-def test_other_request_settings_bring_other_replies(tmp_path: Path) -> None:
-    with RawServer(lambda *_: ok("Paris")) as server:
-        request = Request("answer", ({"role": "user", "content": "Which city?"},))
-        for options in ({}, {"temperature": 0.6}, {"temperature": 0.6}):
-            with Chat.open(server.settings(tmp_path, llm_options=options)) as chat:
-                chat.ask(request, str)
-        assert [body["temperature"] for body in server.bodies] == [0, 0.6]
-
-
-def test_prompts_are_replaced_by_those_of_a_folder(tmp_path: Path) -> None:
+def test_prompts_are_replaced_by_those_of_a_folder(tmp_path):
     folder = tmp_path / "prompts"
     folder.mkdir()
     (folder / "answer.md").write_text(f"{prompt('answer')}\nAnswer in Latin.")
@@ -109,11 +101,19 @@ def test_prompts_are_replaced_by_those_of_a_folder(tmp_path: Path) -> None:
         for prompts in (None, folder, folder):
             with Chat.open(server.settings(tmp_path, prompts=prompts)) as chat:
                 for name in ("answer", "ircot"):
-                    request = Request(name, ({"role": "system", "content": prompt(name)}, {"role": "user", "content": "Which city?"}))
+                    request = Request(
+                        name,
+                        (
+                            {"role": "system", "content": prompt(name)},
+                            {"role": "user", "content": "Which city?"},
+                        ),
+                    )
                     assert chat.chosen(chat.chosen(request)) == chat.chosen(request)
                     chat.ask(request, str)
         sent = [body["messages"][0]["content"] for body in server.bodies]
-    assert sent == [prompt("answer"), prompt("ircot"), f"{prompt('answer')}\nAnswer in Latin."], "the reply to another prompt is another"
+    assert sent == [prompt("answer"), prompt("ircot"), f"{prompt('answer')}\nAnswer in Latin."], (
+        "the reply to another prompt is another"
+    )
     (folder / "answers.md").write_text("x")
     with pytest.raises(InputError, match=r"answers\.md.*Use some of answer\.md, .*plan\.md"):
         Chat.open(server.settings(tmp_path, prompts=folder))

@@ -7,6 +7,7 @@ import re
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from samples import cases
 
 from gsw_graph.loaders.split import LEAST, MOST, SENTENCE_LIMIT, Block, paragraphs, split, words
 
@@ -15,7 +16,7 @@ SENTENCE = st.lists(WORD, min_size=1, max_size=60).map(lambda ws: " ".join(["Thu
 TEXT = st.lists(st.lists(SENTENCE, min_size=1, max_size=30), min_size=1, max_size=8)
 
 
-def squeeze(*texts: str) -> str:
+def squeeze(*texts):
     return "".join("".join(texts).split())
 
 
@@ -42,18 +43,6 @@ def test_any_text_keeps_every_character(text):
     assert squeeze(*split(paragraphs(text))) == squeeze(text)
 
 
-@given(st.lists(st.tuples(st.text(max_size=300), st.sampled_from(["prose", "heading", "lines"])), max_size=12))
-@settings(deadline=None)
-def test_no_passage_of_only_headings(parts):
-    blocks = [Block(text + "\n\n", kind) for text, kind in parts]
-    headings = {squeeze(block.text) for block in blocks if block.kind == "heading"}
-    bodies = [squeeze(block.text) for block in blocks if block.kind != "heading"]
-    if not any(bodies):
-        assert split(blocks) == []
-    elif all(body and body not in headings for body in bodies):
-        assert not headings & {squeeze(passage) for passage in split(blocks)}
-
-
 FILLER = "The harbour master wrote the tide table in a large and careful hand every morning. "
 
 
@@ -71,12 +60,6 @@ def test_abbreviations_quotes_and_wrapped_lines_are_not_sentence_ends(sentence):
     for lead in range(60):  # every place a cut could fall
         text = FILLER * 8 + "So. " * lead + sentence + " " + FILLER * 30
         assert any(sentence in passage for passage in split(paragraphs(text)))
-
-
-def test_a_paragraph_end_is_preferred():
-    long, short = (FILLER * 11).strip(), (FILLER * 6).strip()
-    assert split(paragraphs(f"{long}\n\n{long}")) == [long, long]
-    assert split(paragraphs(f"{long}\n\n{short}\n\n{long}")) == [long, short, long]
 
 
 def test_a_long_sentence_stays_whole_up_to_the_limit():
@@ -101,12 +84,17 @@ def test_scripts_without_spaces_are_counted_by_characters():
     text = "東京は日本の首都です。" * 100
     passages = split(paragraphs(text))
     assert "".join(passages) == text
-    assert all(passage.endswith("。") and len(passage) <= MOST + LEAST for passage in passages)
+    for passage in passages:
+        assert passage.endswith("。")
+        assert len(passage) <= MOST + LEAST
 
 
 def test_a_code_block_stays_whole_while_it_fits():
     code = "```\n" + "x = f(1). Then. That\n" * 30 + "```"
-    assert any(code in passage for passage in split([Block(FILLER * 10 + "\n\n"), Block(code + "\n\n", "lines"), Block(FILLER * 10)]))
+    assert any(
+        code in passage
+        for passage in split([Block(FILLER * 10 + "\n\n"), Block(code + "\n\n", "lines"), Block(FILLER * 10)])
+    )
     rows = [f"value_{n} = {n}. Next. Last" for n in range(300)]
     pieces = split([Block("\n".join(rows), "lines")])
     assert len(pieces) > 1
@@ -115,13 +103,7 @@ def test_a_code_block_stays_whole_while_it_fits():
 
 @pytest.mark.parametrize(
     ("parts", "expected"),
-    [
-        ([(1, 110), (1, 110), (1, 110)], [[0], [1], [2]]),
-        ([(1, 110), (1, 30), (1, 110)], [[0, 1], [2]]),  # a short section is joined with what precedes it
-        ([(1, 30), (1, 110), (1, 110)], [[0, 1], [2]]),
-        ([(2, 60), (3, 60), (2, 20), (3, 50), (3, 50)], [[0, 1], [2, 3, 4]]),  # with its subsections it is long enough
-        ([(1, 50), (1, 50), (1, 50), (1, 50)], [[0, 1, 2, 3]]),
-    ],
+    cases(__file__, "a_cut_falls_before_a_heading_if_both_parts_are_long_enough"),
 )
 def test_a_cut_falls_before_a_heading_if_both_parts_are_long_enough(parts, expected):
     blocks = []

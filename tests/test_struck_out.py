@@ -52,7 +52,10 @@ def test_case_32_struck_out_text_of_a_page_is_marked(tmp_path, kind):
 
 def test_case_32_blocks_of_a_page_are_marked_each(tmp_path):
     page = "<html><del><p>One <b>two</b>.</p><ul><li>three</ul></del><table><tr><th>a<th>b<tr><td>c<td><s>d</s> e</table><pre>f <s>g</s></pre>"
-    assert load(tmp_path / "a.html", page) == "~~One two.~~\n\n- ~~three~~\n\n| a | b |\n| --- | --- |\n| c | ~~d~~ e |\n\n```\nf ~~g~~\n```"
+    assert (
+        load(tmp_path / "a.html", page)
+        == "~~One two.~~\n\n- ~~three~~\n\n| a | b |\n| --- | --- |\n| c | ~~d~~ e |\n\n```\nf ~~g~~\n```"
+    )
 
 
 def run(text, look=""):
@@ -79,12 +82,17 @@ STYLES = (
 )
 def test_case_32_struck_out_and_deleted_text_of_word(tmp_path, pays, shown):
     body = f"<w:p>{run('The tenant pays ')}{pays}{run(' 720 crowns.')}</w:p>"
-    assert load(tmp_path / "a.docx", make.docx(body, **{"word/styles.xml": STYLES})) == f"The tenant pays {shown} 720 crowns."
+    assert (
+        load(tmp_path / "a.docx", make.docx(body, **{"word/styles.xml": STYLES}))
+        == f"The tenant pays {shown} 720 crowns."
+    )
 
 
 def test_case_32_a_paragraph_of_word_that_its_style_strikes_out(tmp_path):
     body = f'<w:p><w:pPr><w:pStyle w:val="Gone"/></w:pPr>{run("All of it.")}</w:p><w:p>{run("None.")}</w:p>'
-    assert load(tmp_path / "a.docx", make.docx(body, **{"word/styles.xml": STYLES})) == "~~All of it.~~\n\nNone."
+    assert (
+        load(tmp_path / "a.docx", make.docx(body, **{"word/styles.xml": STYLES})) == "~~All of it.~~\n\nNone."
+    )
 
 
 def test_case_32_deleted_text_of_word_is_counted(tmp_path):
@@ -96,9 +104,16 @@ def test_case_32_deleted_text_of_word_is_counted(tmp_path):
 
 def test_case_32_struck_out_text_of_slides(tmp_path):
     piece = "<a:r><a:rPr {}/><a:t>{}</a:t></a:r>".format
-    words = piece("", "Costs ") + piece('strike="sngStrike"', "40 ") + piece('strike="dblStrike"', "crowns") + piece('strike="noStrike"', " 55.")
+    words = (
+        piece("", "Costs ")
+        + piece('strike="sngStrike"', "40 ")
+        + piece('strike="dblStrike"', "crowns")
+        + piece('strike="noStrike"', " 55.")
+    )
     shape = f"<p:sp><p:nvSpPr><p:nvPr/></p:nvSpPr><p:txBody><a:p>{words}</a:p></p:txBody></p:sp>"
-    assert load(tmp_path / "a.pptx", make.pptx({"slide1.xml": make.slide(shape)})) == "Costs ~~40 crowns~~ 55."
+    assert (
+        load(tmp_path / "a.pptx", make.pptx({"slide1.xml": make.slide(shape)})) == "Costs ~~40 crowns~~ 55."
+    )
 
 
 def test_case_32_struck_out_cells_and_parts_of_cells(tmp_path):
@@ -127,12 +142,21 @@ def test_case_32_parts_of_cells_that_excel_keeps_apart(tmp_path):
     kind = "application/vnd.openxmlformats-officedocument.spreadsheetml.sharedStrings+xml"
     with zipfile.ZipFile(io.BytesIO(book)) as file:
         types = file.read("[Content_Types].xml").decode()
-    types = types.replace("</Types>", f'<Override PartName="/xl/sharedStrings.xml" ContentType="{kind}"/></Types>')
-    book = make.changed(book, {"[Content_Types].xml": types, "xl/sharedStrings.xml": strings, "xl/worksheets/sheet1.xml": sheet})
+    types = types.replace(
+        "</Types>", f'<Override PartName="/xl/sharedStrings.xml" ContentType="{kind}"/></Types>'
+    )
+    book = make.changed(
+        book,
+        {"[Content_Types].xml": types, "xl/sharedStrings.xml": strings, "xl/worksheets/sheet1.xml": sheet},
+    )
     assert "| ~~90 crowns~~ 75 crowns | 10^6 |" in load(tmp_path / "a.xlsx", book)
 
 
 def test_case_32_the_marks_part_no_names(tmp_path):
-    (tmp_path / "a.html").write_text("<html><p>The keeper is <s>Ida Falkenrath</s> Bo Lind of <del>Aske</del> Pell.</p>")
+    (tmp_path / "a.html").write_text(
+        "<html><p>The keeper is <s>Ida Falkenrath</s> Bo Lind of <del>Aske</del> Pell.</p>"
+    )
     (found,) = read([str(tmp_path / "a.html")])
-    assert {"Ida Falkenrath", "Bo Lind", "Aske", "Pell"} <= {entity.name for entity in rules.extract(found).entities}
+    assert {"Ida Falkenrath", "Bo Lind", "Aske", "Pell"} <= {
+        entity.name for entity in rules.extract(found).entities
+    }

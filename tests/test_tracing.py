@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
-from typing import Any
 
 import fakes
 import pytest
@@ -13,22 +12,21 @@ from cli_runner import fake, run
 from engines import own_replies
 from fake_memory import canned
 
-from gsw_graph.config import Settings
-from gsw_graph.engine.tracing import literal, pasteable
 from gsw_graph.memory import Memory
 from gsw_graph.models.embed.embedder import Embedder
 
 __all__ = ["fake"]
-DOCUMENTS = ["Ada Marr founded the Foundry of Skarholm.", "Skarholm is a town on the river Lume. Ada Marr was born there."]
+DOCUMENTS = [
+    "Ada Marr founded the Foundry of Skarholm.",
+    "Skarholm is a town on the river Lume. Ada Marr was born there.",
+]
 
 
-def test_a_question_tells_its_statements_so_that_they_can_be_pasted(
-    fresh_settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_question_tells_its_statements_so_that_they_can_be_pasted(fresh_settings, tmp_path, monkeypatch):
     monkeypatch.setattr(Embedder, "load", staticmethod(fakes.embedder))
     for number, text in enumerate(DOCUMENTS):
         (tmp_path / f"{number}.txt").write_text(text)
-    lines: list[str] = []
+    lines = []
     with Memory.open(settings=own_replies(fresh_settings, tmp_path / "cache"), tracer=lines.append) as memory:
         memory.load(*map(str, tmp_path.glob("*.txt")))
         written = [line.splitlines()[0] for line in lines]
@@ -53,18 +51,8 @@ def test_a_question_tells_its_statements_so_that_they_can_be_pasted(
         assert any(line.startswith(("// a query: failed", "// a query: ")) for line in lines)
 
 
-def test_values_are_shortened_and_stay_cypher() -> None:
-    assert literal('say "x"\n') == '"say \\"x\\"\\n"'
-    assert literal("x" * 500) == f'"{"x" * 200}" /* 500 letters */'
-    assert literal([0.5, 1.0, 0.123456, 2.0]) == "[0.5, 1.0, 0.1235] + [i IN range(4, 4) | 0.0] /* 4 numbers */"
-    assert literal([{"a b": None, "many": ["x"] * 9, "yes": True}]) == '[{`a b`: null, many: ["x", "x", "x"] /* 9 items */, yes: true}]'
-    assert literal(b"abc") == "null /* 3 bytes */"
-    text = pasteable("// what for\n// $k\nRETURN $k AS k\n", {"k": 3}, 0.0123)
-    assert text == "// a query: 12.3 ms\n:param k => 3;\nRETURN $k AS k;\n"
-
-
-def test_the_command_line_shows_statements_on_standard_error(fake: type, monkeypatch: pytest.MonkeyPatch) -> None:
-    def ask(memory: Any, question: str, **_: object) -> Any:
+def test_the_command_line_shows_statements_on_standard_error(fake, monkeypatch):
+    def ask(memory, question, **_):
         if memory.tracer is not None:
             memory.tracer("// read/dense.cypher\x1b[2J: 1 row, 1.0 ms\nRETURN 1;\n")
         return canned(question, [])
@@ -76,9 +64,13 @@ def test_the_command_line_shows_statements_on_standard_error(fake: type, monkeyp
     assert run("ask", "--json", "q").stderr == ""
 
 
-def test_statements_stand_in_files_of_their_own() -> None:
+def test_statements_stand_in_files_of_their_own():
     root = Path(__file__).parent.parent
     cypher = re.compile(r'"[^"\n]*\b(MATCH \(|MERGE \(|UNWIND \$|SHOW INDEXES YIELD|CALL db\.|DETACH DELETE)')
-    files = [*(root / "gsw_graph").rglob("*.py"), *(root / "loaders").glob("*.py"), *(root / "cli").glob("*.py")]
+    files = [
+        *(root / "gsw_graph").rglob("*.py"),
+        *(root / "loaders").glob("*.py"),
+        *(root / "cli").glob("*.py"),
+    ]
     found = {str(file.relative_to(root)): cypher.findall(file.read_text(encoding="utf-8")) for file in files}
     assert {name: words for name, words in found.items() if words} == {}

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
-from gsw_graph import Memory
 from gsw_graph.loaders import read
 from gsw_graph.loaders.split import paragraphs, split
 from gsw_graph.model.documents import Document
@@ -22,14 +19,14 @@ WORLD = {
 }  # fmt: skip
 
 
-def test_words_are_indexed_as_pairs_of_signs() -> None:
+def test_words_are_indexed_as_pairs_of_signs():
     assert paired("สีข้าว 1904, Ana").split() == ["สีข้", "ข้า", "าว", "1904,", "Ana"]
     assert set(paired("ข้าว").split()) <= set(searchable("โรงสีข้าวบ้าน", "en").split())
     assert paired("东京大学 in 1904") == "东京大学 in 1904"
 
 
 @pytest.mark.parametrize("code", sorted(WORLD))
-def test_case_40_a_word_within_a_sentence_is_found(memory: Memory, tmp_path: Path, code: str) -> None:
+def test_case_40_a_word_within_a_sentence_is_found(memory, tmp_path, code):
     *texts, question = WORLD[code]
     for number, text in enumerate(texts):
         (tmp_path / f"{2 - number}.txt").write_text(text, encoding="utf-8")
@@ -41,7 +38,7 @@ def test_case_40_a_word_within_a_sentence_is_found(memory: Memory, tmp_path: Pat
 
 @pytest.mark.parametrize("code", sorted(WORLD))
 @pytest.mark.parametrize("space", ["", " "])
-def test_case_40_a_long_text_becomes_passages_that_a_model_reads(tmp_path: Path, code: str, space: str) -> None:
+def test_case_40_a_long_text_becomes_passages_that_a_model_reads(tmp_path, code, space):
     text = space.join(WORLD[code][:3] * 60)
     (tmp_path / "long.txt").write_text(text, encoding="utf-8")
     (document,) = read([str(tmp_path / "long.txt")])
@@ -54,7 +51,7 @@ def test_case_40_a_long_text_becomes_passages_that_a_model_reads(tmp_path: Path,
         assert {run for passage in passages for run in passage.split()} == set(WORLD[code][:3])
 
 
-def test_a_phrase_is_a_sentence(tmp_path: Path) -> None:
+def test_a_phrase_is_a_sentence(tmp_path):
     assert sentences("โรงสีข้าวสร้างโดยนายสมชาย สะพานไม้พังลง") == ("โรงสีข้าวสร้างโดยนายสมชาย", "สะพานไม้พังลง")
     text = "Thai: โรงสี ข้าว. It was built in 1904. Then it burned."
     assert split(paragraphs(text)) == [text]

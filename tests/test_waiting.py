@@ -5,13 +5,12 @@ from __future__ import annotations
 import io
 import sys
 
-import pytest
 from waiting import until
 
 from gsw_graph.cli.text.output import Streamed, Waiting
 
 
-def a_terminal(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
+def a_terminal(monkeypatch):
     """Called in a test: pytest puts its own standard error in place after fixtures."""
     found = io.StringIO()
     found.isatty = lambda: True  # type: ignore[method-assign]
@@ -21,7 +20,7 @@ def a_terminal(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
     return found
 
 
-def test_a_wait_says_what_is_done_and_what_comes_next(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wait_says_what_is_done_and_what_comes_next(monkeypatch):
     terminal = a_terminal(monkeypatch)
     with Waiting().begin("opening the memory") as line:
         until(lambda: "opening the memory" in terminal.getvalue())
@@ -38,7 +37,7 @@ def test_a_wait_says_what_is_done_and_what_comes_next(monkeypatch: pytest.Monkey
     assert terminal.getvalue() == shown
 
 
-def test_a_streamed_answer_takes_the_line_away_first(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_streamed_answer_takes_the_line_away_first(monkeypatch, capsys):
     terminal = a_terminal(monkeypatch)
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
     line = Waiting().begin("search")
@@ -48,7 +47,7 @@ def test_a_streamed_answer_takes_the_line_away_first(monkeypatch: pytest.MonkeyP
     assert capsys.readouterr().out == "Skarholm"
 
 
-def test_without_a_terminal_nothing_is_said(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_a_terminal_nothing_is_said(monkeypatch, capsys):
     with Waiting().begin("search") as line:
         assert line._bar is None
     assert capsys.readouterr().err == ""

@@ -19,5 +19,5 @@ from gsw_graph.text.safe_text import without_password
         ("", ""),
     ],
 )
-def test_no_url_shows_a_password(text: str, expected: str) -> None:
+def test_no_url_shows_a_password(text, expected):
     assert without_password(text) == expected

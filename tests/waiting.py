@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 
 
-def until(holds: Callable[[], object], seconds: float = 60) -> None:
+def until(holds, seconds=60):
     """Wait until it holds; a failure after so many seconds."""
     end = time.monotonic() + seconds
     while not holds():
