@@ -83,10 +83,10 @@ class Judgement:
     error: str | None = None
 
 
-def from_row(kind: type[T], row: Mapping[str, Any], **others: Any) -> T:
+def _from_row(kind: type[T], row: Mapping[str, Any]) -> T:
     """Return a record of a dataclass from JSON; what another version wrote beside its fields is left out."""
     names = {each.name for each in fields(kind)}  # type: ignore[arg-type]
-    return kind(**{name: value for name, value in {**row, **others}.items() if name in names})
+    return kind(**{name: value for name, value in row.items() if name in names})
 
 
 @dataclass
@@ -132,10 +132,10 @@ class Journal:
                     _check_same(value["run"], self.run, path)
                     self.run = value["run"]
                 elif "judged" in value:
-                    verdict = from_row(Judgement, value["judged"])
+                    verdict = _from_row(Judgement, value["judged"])
                     self.judged[verdict.judge, verdict.variant, verdict.key] = verdict
                 else:
-                    row = from_row(Outcome, value)
+                    row = _from_row(Outcome, value)
                     self.rows[row.variant, row.key] = row  # what could not be asked may be there twice
             except (ValueError, TypeError, KeyError, AttributeError) as error:
                 where = f"{path}:{number}"

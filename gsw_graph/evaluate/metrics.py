@@ -9,10 +9,10 @@ import math
 import re
 import string
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import partial
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property, partial
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -21,11 +21,14 @@ from gsw_graph.evaluate.journal import Judgement, Outcome
 from gsw_graph.loaders.split import SENTENCE_LIMIT, words
 from gsw_graph.model.results import RankedPassage
 
+Ranks: TypeAlias = Sequence[int | None]
+"""Of each gold passage its first rank from 1, or None."""
 AT = (1, 2, 5, 10, 20)  # k of recall and all-gold
 JUDGED = ("lr1", "lr2", "coverage")  # by a language model
 RESAMPLES, SEED = 2000, 0  # of the bootstrap
 
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
+_WORD = re.compile(r"[a-z0-9]+")
 _ARTICLES = re.compile(r"\b(?:a|an|the)\b")
 
 
@@ -36,65 +39,66 @@ def normalised(answer: str) -> str:
 
 
 def exact_match(answer: str, gold: Sequence[str]) -> float:
-    """Return 1 if the answer equals one of the gold answers in their normal form. ValueError: no gold."""
-    return _best(answer, gold, lambda a, b: float(normalised(a) == normalised(b)))
+    """Return 1 if the answer equals one of the gold answers in their normal form."""
+    return float(normalised(answer) in map(normalised, gold))
 
 
 def f1(answer: str, gold: Sequence[str], weight: float = 0.5) -> float:
     """Return F1 of the words that the answer shares with a gold answer, repeated words counted; the best over
-    all, 0 where no word is left.
+    all, 0 if no word is left.
 
     Args:
-        answer: What was answered.
+        answer: The text to score.
         gold: The right answers. ValueError: there are none.
-        weight: Of the answer's words among those of both: 1 for precision, 0 for recall.
+        weight: Share of the answer's words in the denominator: 1 for precision, 0 for recall.
     """
-
-    def score(first: str, second: str) -> float:
-        words, gold_words = normalised(first).split(), normalised(second).split()
+    words = normalised(answer).split()
+    best = []
+    for each in gold:
+        gold_words = normalised(each).split()
         common = (Counter(words) & Counter(gold_words)).total()
-        return common / (weight * len(words) + (1 - weight) * len(gold_words)) if common else 0.0
-
-    return _best(answer, gold, score)
+        mixed = weight * len(words) + (1 - weight) * len(gold_words)
+        best.append(common / mixed if common else 0.0)
+    return max(best)
 
 
 def rouge_l(answer: str, gold: Sequence[str]) -> float:
     """Return ROUGE-L (Lin 2004): F1 of the longest common subsequence of words, the best over all gold
     answers; words as rouge-score has them without stems. ValueError: no gold."""
-
-    def score(first: str, second: str) -> float:
-        a, b = (re.findall(r"[a-z0-9]+", text.lower()) for text in (first, second))
-        row = [0] * (len(b) + 1)
-        for word in a:
-            before = row
-            row = [0]
-            for place, other in enumerate(b):
-                row.append(before[place] + 1 if word == other else max(row[-1], before[place + 1]))
-        return 2 * row[-1] / (len(a) + len(b)) if row[-1] else 0.0
-
-    return _best(answer, gold, score)
+    words = _WORD.findall(answer.lower())
+    return max(_rouge_l(words, _WORD.findall(each.lower())) for each in gold)
 
 
-def recall(ranks: Sequence[int | None], k: int) -> float:
-    """Return the share of the gold passages among the first `k`; 0 where there are none."""
-    return _hits(ranks, k) / len(ranks) if ranks else 0.0
+def _rouge_l(first: list[str], second: list[str]) -> float:
+    lengths = [0] * (len(second) + 1)  # of the longest common subsequence with the first words of `second`
+    for word in first:
+        diagonal = 0
+        for place, other in enumerate(second, 1):
+            above = lengths[place]
+            lengths[place] = diagonal + 1 if word == other else max(above, lengths[place - 1])
+            diagonal = above
+    longest = lengths[-1]
+    return 2 * longest / (len(first) + len(second)) if longest else 0.0
 
 
-def all_gold(ranks: Sequence[int | None], k: int) -> float:
+def recall(ranks: Ranks, k: int) -> float:
+    """Return the share of the gold passages among the first `k`; 0 if there are none."""
+    return len(_within(ranks, k)) / len(ranks) if ranks else 0.0
+
+
+def all_gold(ranks: Ranks, k: int) -> float:
     """Return 1 if all gold passages are among the first `k`."""
-    return float(bool(ranks) and _hits(ranks, k) == len(ranks))
+    return float(recall(ranks, k) == 1)
 
 
-def precision(ranks: Sequence[int | None], k: int) -> float:
+def precision(ranks: Ranks, k: int) -> float:
     """Return the share of the first `k` passages that are gold."""
-    return _hits(ranks, k) / k
+    return len(_within(ranks, k)) / k
 
 
-def ndcg(ranks: Sequence[int | None], k: int) -> float:
+def ndcg(ranks: Ranks, k: int) -> float:
     """Return NDCG@k (Järvelin and Kekäläinen 2002) with a gain of 1 for each gold passage."""
-    gain = sum(1 / math.log2(1 + rank) for rank in ranks if rank is not None and rank <= k)
-    ideal = sum(1 / math.log2(1 + rank) for rank in range(1, min(k, len(ranks)) + 1))
-    return gain / ideal if ideal else 0.0
+    return _gain(_within(ranks, k)) / _gain(range(1, min(k, len(ranks)) + 1)) if ranks else 0.0
 
 
 _OF_RANKS = {"recall": recall, "all_gold": all_gold, "precision": precision, "ndcg": ndcg}
@@ -105,13 +109,22 @@ _OF_ANSWERS: dict[str, Callable[[str, Sequence[str]], float]] = {
     "answer_recall": partial(f1, weight=0.0),
     "rouge_l": rouge_l,
 }
-METRICS = (
+_RANKED = (
     *(f"{name}@{k}" for name in ("recall", "all_gold") for k in AT),
     *("precision@5", "ndcg@5", "ndcg@10"),
-    *_OF_ANSWERS,
-    *JUDGED,
-    "ms",
 )
+METRICS = (*_RANKED, *_OF_ANSWERS, *JUDGED, "ms")
+
+
+def ranked_values(ranks: Ranks, k: int) -> dict[str, float]:
+    """Return the metrics of passages for the ranks of the gold passages, those of more than `k` passages left
+    out."""
+    values = {}
+    for metric in _RANKED:
+        name, _, at = metric.partition("@")
+        if int(at) <= k:
+            values[metric] = _OF_RANKS[name](ranks, int(at))
+    return values
 
 
 def gold_ranks(gold: Sequence[Gold], passages: Sequence[RankedPassage]) -> list[int | None]:
@@ -127,11 +140,9 @@ def is_gold(gold: Gold, passage: RankedPassage) -> bool:
     """Return whether a passage is this gold passage, or a piece of it."""
     if gold.source:
         return passage.source == gold.source or passage.source.endswith(f"/{gold.source}")
-    wanted, whole, text = (
-        _bare(gold.title, gold.text),
-        _bare(passage.title, passage.text),
-        _bare("", passage.text),
-    )
+    wanted = _bare(gold.title, gold.text)
+    whole = _bare(passage.title, passage.text)
+    text = _bare("", passage.text)
     if wanted == whole or (not gold.title and wanted == text):
         return True
     is_cut = bool(text) and words(gold.text) > SENTENCE_LIMIT
@@ -146,7 +157,7 @@ class ScoredOutcome:
         k: How many passages were asked for.
         answers: Whether the strategy answers at all.
         judged: Whether answers were judged.
-        judgement: The verdict on this one, None where there is nothing to judge.
+        judgement: The verdict on this one, None if there is nothing to judge.
     """
 
     question: Question
@@ -156,36 +167,35 @@ class ScoredOutcome:
     judged: bool = False
     judgement: Judgement | None = None
 
-    def get(self, metric: str) -> float | None:
-        """Return the value of one of METRICS, None where it has none: recall without gold passages or beyond
-        `k`; EM, F1 and LR without gold answers or of a strategy that does not answer; LR without a verdict;
-        all of these where the corpus has no answer; ms where nothing was timed."""
-        if metric == "ms":
-            total = self.row.seconds.get("total")
-            return None if self.row.error or total is None else 1000 * total
-        if not self.question.answerable:
-            return None
-        name, at, k = metric.partition("@")
-        if at:
-            has_rank = self.question.gold and int(k) <= self.k
-            return _OF_RANKS[name](self.row.ranks, int(k)) if has_rank else None
-        if (
-            not (self.answers and self.question.answers)
-            or (name in JUDGED and not self.judged)
-            or (name == "coverage" and not self.question.has_long_answer)
-        ):
-            return None
-        if self.row.answer is None:
-            return 0.0
-        if name in JUDGED:
-            verdict: float | None = getattr(self.judgement, name, None)
-            return verdict
-        return _OF_ANSWERS[name](self.row.answer, self.question.answers)
+    @cached_property
+    def values(self) -> dict[str, float]:
+        """The METRICS that it has. Left out are recall without gold passages or beyond `k`; EM, F1 and LR
+        without gold answers or of a strategy that does not answer; LR without a verdict; all of these if the
+        corpus has no answer; ms if nothing was timed."""
+        row, question = self.row, self.question
+        values: dict[str, float] = {}
+        if not row.error and "total" in row.seconds:
+            values["ms"] = 1000 * row.seconds["total"]
+        if not question.answerable:
+            return values
+        if question.gold:
+            values |= ranked_values(row.ranks, self.k)
+        if not self.answers or not question.answers:
+            return values
+        for metric, score in _OF_ANSWERS.items():
+            values[metric] = 0.0 if row.answer is None else score(row.answer, question.answers)
+        for metric in JUDGED if self.judged else ():
+            verdict = 0.0 if row.answer is None else getattr(self.judgement, metric, None)
+            if verdict is not None and (metric != "coverage" or question.has_long_answer):
+                values[metric] = verdict
+        return values
 
     @property
     def correct(self) -> bool:
-        """Whether it is exactly answered, or abstained from where the corpus has no answer."""
-        return self.get("em") == 1 if self.question.answerable else self.answers and self.row.abstained
+        """Whether it is exactly answered, or abstained from if the corpus has no answer."""
+        if self.question.answerable:
+            return self.values.get("em") == 1
+        return self.answers and self.row.abstained
 
     @property
     def tokens(self) -> int:
@@ -193,13 +203,11 @@ class ScoredOutcome:
         return self.row.tokens.get("in", 0) + self.row.tokens.get("out", 0)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the row in JSON types with its scores, those of a judge where answers were judged."""
-        names = [name for name in Outcome.__dataclass_fields__ if name not in ("variant", "key")]
+        """Return the row in JSON types with its scores, those of a judge if answers were judged."""
+        row = asdict(self.row)
+        del row["variant"], row["key"]
         metrics = (*_OF_ANSWERS, *(JUDGED if self.judged else ()), "ms")
-        return {
-            **{name: getattr(self.row, name) for name in names},
-            **{name: self.get(name) for name in metrics},
-        }
+        return row | {metric: self.values.get(metric) for metric in metrics}
 
 
 def mean(values: Sequence[float]) -> float | None:
@@ -246,14 +254,16 @@ def spread(values: Sequence[float]) -> dict[str, float]:
     return {"mean": float(np.mean(values)), "p50": p50, "p95": p95}
 
 
-def _best(answer: str, gold: Sequence[str], score: Callable[[str, str], float]) -> float:
-    return max(score(answer, each) for each in gold)
+def _within(ranks: Ranks, k: int) -> list[int]:
+    return [rank for rank in ranks if rank is not None and rank <= k]
 
 
-def _hits(ranks: Sequence[int | None], k: int) -> int:
-    return sum(rank is not None and rank <= k for rank in ranks)
+def _gain(ranks: Iterable[int]) -> float:
+    return sum(1 / math.log2(1 + rank) for rank in ranks)
 
 
 def _bare(title: str, text: str) -> str:
     """Return title and text without white space, the title once."""
-    return "".join((text if title and text.startswith(f"{title}\n") else f"{title}\n{text}").split())
+    if not title or not text.startswith(f"{title}\n"):
+        text = f"{title}\n{text}"
+    return "".join(text.split())
