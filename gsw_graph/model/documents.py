@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
+from pathlib import Path
 from typing import Any, TypeAlias
 
 from gsw_graph.text.dates import find_dates
@@ -34,6 +36,14 @@ def content_id(*parts: str) -> str:
         data = part.encode("utf-8", "surrogatepass")
         written += (len(data).to_bytes(8, "big"), data)
     return hashlib.blake2b(b"".join(written), digest_size=16).hexdigest()
+
+
+def source_paths(name: str, folder: str | Path) -> list[str]:
+    """Return how the source of a path may be written: as given, without `..`, and with links followed; the
+    file need not exist."""
+    path = Path(folder, name).absolute()
+    plain = Path(os.path.normpath(path))
+    return list(dict.fromkeys(spelling.as_posix() for spelling in (plain, path, path.resolve())))
 
 
 @lru_cache(maxsize=256)  # every id within a document asks for it
