@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import combinations
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -17,12 +17,14 @@ from gsw_graph.evaluate.metrics import METRICS, ScoredOutcome, interval, mean, p
 from gsw_graph.model.results import Result
 
 FILE = "results.json"
+_LISTED = ("key", "question", "answers", "answerable", "hops", "type", "scope")  # of a question
 ALL_PAIRS = 4  # strategies of which every two are compared; of more, each with the first
 _HINT = "gswgraph eval QUESTIONS --out DIR writes them"
 _SAME = ("plans", "plans_sha256", "k", "answer", "llm", "protocol", "memory", "versions")
 # Settings that are compared by another name, or without effect.
 _IGNORED = ("memory", "llm", "cache_dir", "concurrency")
 Figures: TypeAlias = dict[str, Any]
+Scored: TypeAlias = Sequence[ScoredOutcome]
 Values: TypeAlias = Mapping[str, float]
 """Of METRICS for one question."""
 
@@ -67,7 +69,7 @@ class Comparison(Result):
 
 
 def assemble(
-    settings: Figures, scored: Mapping[str, list[ScoredOutcome]], unread: Iterable[tuple[str, str]] = ()
+    settings: Figures, scored: Mapping[str, Scored], unread: Iterable[tuple[str, str]] = ()
 ) -> Evaluation:
     """Sum up the rows of a run, which do not depend on the order they came in.
 
@@ -97,7 +99,7 @@ def assemble(
 
 
 def _failures(
-    scored: Mapping[str, list[ScoredOutcome]], unread: Iterable[tuple[str, str]]
+    scored: Mapping[str, Scored], unread: Iterable[tuple[str, str]]
 ) -> Iterator[tuple[str, str, str]]:
     """Yield question, strategy and reason of each failure, those of the judge last."""
     for place, reason in unread:
@@ -113,23 +115,20 @@ def _failures(
                 yield verdict.key, name, f"{verdict.judge} judged nothing: {verdict.error}"
 
 
-def _listed(names: Sequence[str], outcomes: Sequence[ScoredOutcome]) -> Figures:
+def _listed(names: Sequence[str], outcomes: Scored) -> Figures:
     """Return a question with what every strategy returned for it."""
     question = outcomes[0].question
-    return {
-        "key": question.key,
-        "question": question.question,
-        "answers": list(question.answers),
-        "answerable": question.answerable,
-        "hops": question.hops,
-        "type": question.type,
-        "scope": question.scope,
-        "gold": len(question.gold),
-        "strategies": {name: outcome.to_dict() for name, outcome in zip(names, outcomes, strict=True)},
-    }
+    values = asdict(question)
+    listed: Figures = {name: values[name] for name in _LISTED}
+    listed["answers"] = list(question.answers)
+    listed["gold"] = len(question.gold)
+    listed["strategies"] = {}
+    for name, outcome in zip(names, outcomes, strict=True):
+        listed["strategies"][name] = outcome.to_dict()
+    return listed
 
 
-def summarise(scored: Sequence[ScoredOutcome]) -> Figures:
+def summarise(scored: Scored) -> Figures:
     """Return the figures of all questions, `intervals` of them, and under `by_hops` and `by_type` those of
     the questions of so many hops and of a type (`?`: not known)."""
     figures = _figures(scored)
@@ -142,7 +141,7 @@ def summarise(scored: Sequence[ScoredOutcome]) -> Figures:
     return figures
 
 
-def _figures_by(scored: Sequence[ScoredOutcome], field: str) -> dict[str, Figures]:
+def _figures_by(scored: Scored, field: str) -> dict[str, Figures]:
     groups: dict[Any, list[ScoredOutcome]] = {}
     for outcome in scored:
         groups.setdefault(getattr(outcome.question, field), []).append(outcome)
@@ -226,11 +225,11 @@ def _stored_values(question: Figures, strategy: str, evaluation: Evaluation) -> 
     return values
 
 
-def _values(scored: Iterable[ScoredOutcome], metric: str) -> list[float]:
+def _values(scored: Scored, metric: str) -> list[float]:
     return [outcome.values[metric] for outcome in scored if metric in outcome.values]
 
 
-def _figures(scored: Sequence[ScoredOutcome]) -> Figures:
+def _figures(scored: Scored) -> Figures:
     """Return n, with_gold (questions that recall is of); figures of passages by k; those of answers (None
     if nothing is answered or judged); abstention; ms; tokens and dollars; economy; plans; failed (could
     not be asked); silent (the model gave no plan or no answer); cached (replies came from the cache)."""
@@ -247,21 +246,19 @@ def _figures(scored: Sequence[ScoredOutcome]) -> Figures:
     rows = [outcome.row for outcome in scored]
     dollars = [row.dollars for row in rows if row.dollars is not None]
     plans = Counter(row.plan_source or "none" for row in rows if not row.error)
-    return {
-        **figures,
-        "abstention": _abstention(scored),
-        "ms": {**spread(_values(scored, "ms")), "stages": _stages(rows)},
-        "tokens": _tokens(scored),
-        "dollars": sum(dollars) if dollars else None,
-        "economy": economy(scored),
-        "plans": dict(sorted(plans.items())),
-        "failed": sum(row.error is not None for row in rows),
-        "silent": sum(row.note is not None for row in rows),
-        "cached": sum(row.cached for row in rows),
-    }
+    figures["abstention"] = _abstention(scored)
+    figures["ms"] = {**spread(_values(scored, "ms")), "stages": _stages(rows)}
+    figures["tokens"] = _tokens(scored)
+    figures["dollars"] = sum(dollars) if dollars else None
+    figures["economy"] = economy(scored)
+    figures["plans"] = dict(sorted(plans.items()))
+    figures["failed"] = sum(row.error is not None for row in rows)
+    figures["silent"] = sum(row.note is not None for row in rows)
+    figures["cached"] = sum(row.cached for row in rows)
+    return figures
 
 
-def _abstention(scored: Sequence[ScoredOutcome]) -> Figures | None:
+def _abstention(scored: Scored) -> Figures | None:
     """Return how many questions are answerable and not, and the shares of them that were answered, and that
     were abstained from. None if nothing is answered."""
     if not any(outcome.answers for outcome in scored):
@@ -287,7 +284,7 @@ def _stages(rows: Iterable[Outcome]) -> dict[str, dict[str, float]]:
     return stages
 
 
-def _tokens(scored: Sequence[ScoredOutcome]) -> Figures:
+def _tokens(scored: Scored) -> Figures:
     """Return means a question by kind, see `Outcome`, and `total`, in and out of all questions."""
     sums: Counter[str] = Counter()
     for outcome in scored:
@@ -297,7 +294,7 @@ def _tokens(scored: Sequence[ScoredOutcome]) -> Figures:
     return tokens
 
 
-def economy(scored: Sequence[ScoredOutcome]) -> Figures | None:
+def economy(scored: Scored) -> Figures | None:
     """Return GRASP's success economy, tokens for a right answer weighted by hops: sum of d tokens_d over
     sum of d right_d, d the hops (1 if not known).
 

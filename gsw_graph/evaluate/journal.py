@@ -100,7 +100,7 @@ class Journal:
     """
 
     folder: Path | None
-    run: Mapping[str, Any]
+    run: dict[str, Any]
     rows: dict[tuple[str, str], Outcome] = field(default_factory=dict)
     judged: dict[tuple[str, str, str], Judgement] = field(default_factory=dict)
 
@@ -152,7 +152,7 @@ class Journal:
 
 
 @contextmanager
-def open_journal(folder: Path | None, run: Mapping[str, Any]) -> Iterator[Journal]:
+def open_journal(folder: Path | None, run: dict[str, Any]) -> Iterator[Journal]:
     """Open the journal of a folder, as long as which no other process writes there.
 
     Args:
@@ -180,12 +180,12 @@ def open_journal(folder: Path | None, run: Mapping[str, Any]) -> Iterator[Journa
         yield journal
 
 
-def _check_same(before: Mapping[str, Any], now: Mapping[str, Any], path: Path) -> None:
-    changes = [
-        f"{name} was {before.get(name)!r} and is {now.get(name)!r}"
-        for name in dict.fromkeys([*before, *now])
-        if before.get(name) != now.get(name) and name != "gswgraph"
-    ]
+def _check_same(before: dict[str, Any], now: dict[str, Any], path: Path) -> None:
+    changes = []
+    for name in before | now:
+        was, value = before.get(name), now.get(name)
+        if was != value and name != "gswgraph":
+            changes.append(f"{name} was {was!r} and is {value!r}")
     if changes:
         raise InputError(
             f"the folder holds another evaluation: {'; '.join(changes)}", where=str(path.parent), hint=_HINT

@@ -15,6 +15,7 @@ from functools import cached_property, partial
 from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gsw_graph.evaluate.data import Gold, Question
 from gsw_graph.evaluate.journal import Judgement, Outcome
@@ -23,6 +24,7 @@ from gsw_graph.model.results import RankedPassage
 
 Ranks: TypeAlias = Sequence[int | None]
 """Of each gold passage its first rank from 1, or None."""
+Numbers: TypeAlias = "Sequence[float] | NDArray[np.float64]"
 AT = (1, 2, 5, 10, 20)  # k of recall and all-gold
 JUDGED = ("lr1", "lr2", "coverage")  # by a language model
 RESAMPLES, SEED = 2000, 0  # of the bootstrap
@@ -210,17 +212,19 @@ class ScoredOutcome:
         return row | {metric: self.values.get(metric) for metric in metrics}
 
 
-def mean(values: Sequence[float]) -> float | None:
+def mean(values: Numbers) -> float | None:
     """Return the mean, None of nothing."""
     return float(np.mean(values)) if len(values) else None
 
 
-def interval(values: Sequence[float]) -> list[float] | None:
+def interval(values: Numbers) -> list[float] | None:
     """Return the 95 % bootstrap percentile interval of the mean; None of nothing, the value itself of one."""
     from scipy.stats import bootstrap
 
-    if len(values) < 2:
-        return [float(values[0])] * 2 if len(values) else None
+    if not len(values):
+        return None
+    if len(values) == 1:
+        return [float(values[0])] * 2
     limits = bootstrap(
         (np.asarray(values, dtype=np.float64),),
         np.mean,
@@ -232,23 +236,26 @@ def interval(values: Sequence[float]) -> list[float] | None:
     return [float(limits.low), float(limits.high)]
 
 
-def paired(first: Sequence[float], second: Sequence[float]) -> dict[str, Any]:
+def paired(first: Numbers, second: Numbers) -> dict[str, Any]:
     """Return how much more the second has than the first, question by question: n, mean with its interval,
     and on how many it is above, below or equal."""
-    differences = [b - a for a, b in zip(first, second, strict=True)]
+    differences = np.subtract(second, first)
+    above = int((differences > 0).sum())
+    below = int((differences < 0).sum())
+    number = len(differences)
     return {
-        "n": len(differences),
+        "n": number,
         "mean": mean(differences),
         "interval": interval(differences),
-        "above": sum(value > 0 for value in differences),
-        "below": sum(value < 0 for value in differences),
-        "equal": differences.count(0),
+        "above": above,
+        "below": below,
+        "equal": number - above - below,
     }
 
 
-def spread(values: Sequence[float]) -> dict[str, float]:
+def spread(values: Numbers) -> dict[str, float]:
     """Return `mean`, `p50` and `p95` (between two values in proportion); empty of nothing."""
-    if not values:
+    if not len(values):
         return {}
     p50, p95 = np.percentile(values, (50, 95)).tolist()
     return {"mean": float(np.mean(values)), "p50": p50, "p95": p95}
