@@ -9,11 +9,20 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import combinations
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from gsw_graph.errors import InputError
-from gsw_graph.evaluate.journal import Outcome
-from gsw_graph.evaluate.metrics import METRICS, ScoredOutcome, interval, mean, paired, ranked_values, spread
+from gsw_graph.evaluate.data import QuestionSet
+from gsw_graph.evaluate.journal import Outcome, Verdicts
+from gsw_graph.evaluate.metrics import (
+    METRICS,
+    answer_scores,
+    interval,
+    mean,
+    paired,
+    ranked_values,
+    spread,
+)
 from gsw_graph.model.results import Result
 
 FILE = "results.json"
@@ -24,7 +33,6 @@ _SAME = ("plans", "plans_sha256", "k", "answer", "llm", "protocol", "memory", "v
 # Settings that are compared by another name, or without effect.
 _IGNORED = ("memory", "llm", "cache_dir", "concurrency")
 Figures: TypeAlias = dict[str, Any]
-Scored: TypeAlias = Sequence[ScoredOutcome]
 Values: TypeAlias = Mapping[str, float]
 """Of METRICS for one question."""
 
@@ -68,98 +76,126 @@ class Comparison(Result):
     differences: list[Figures]
 
 
+class Scored(NamedTuple):
+    """A question and what a strategy returned for it, as the results have both, and its METRICS."""
+
+    question: Figures
+    row: Figures
+    values: Values
+
+
 def assemble(
-    settings: Figures, scored: Mapping[str, Scored], unread: Iterable[tuple[str, str]] = ()
+    settings: Figures,
+    questions: QuestionSet,
+    outcomes: Mapping[str, Sequence[Outcome]],
+    verdicts: Verdicts | None = None,
 ) -> Evaluation:
     """Sum up the rows of a run, which do not depend on the order they came in.
 
     Args:
         settings: As of `Evaluation`.
-        scored: By strategy the outcomes, in the order of the questions.
-        unread: Places of records that are no questions, and why.
+        questions: All that were asked.
+        outcomes: By strategy, in the order of the questions.
+        verdicts: Of a judge; None if nothing was judged.
     """
-    names = list(scored)
+    listed: list[Figures] = []
+    for question in questions.questions:
+        values = asdict(question)
+        entry: Figures = {name: values[name] for name in _LISTED}
+        entry["answers"] = list(question.answers)
+        entry["gold"] = len(question.gold)
+        entry["strategies"] = {}
+        listed.append(entry)
+    figures: dict[str, Figures] = {}
+    scored: dict[str, list[Scored]] = {}
+    for name, rows in outcomes.items():
+        # A strategy answers if it did, or abstained though it retrieved something.
+        answers = settings["answer"] and any(
+            row.answer is not None or (row.abstained and row.passages) for row in rows
+        )
+        for question, entry, outcome in zip(questions.questions, listed, rows, strict=True):
+            verdict = verdicts.get((name, question.key)) if verdicts else None
+            judged = verdicts is not None
+            row = asdict(outcome) | answer_scores(question, outcome, verdict, answers=answers, judged=judged)
+            del row["variant"], row["key"]
+            entry["strategies"][name] = row
+        scored[name] = _scored(listed, name, settings)
+        figures[name] = summarise(scored[name], answers=answers)
+    names = list(outcomes)
     pairs = list(combinations(names, 2))
     if len(names) > ALL_PAIRS:
         pairs = [(names[0], name) for name in names[1:]]
-    values = {name: [outcome.values for outcome in outcomes] for name, outcomes in scored.items()}
     compared: list[Figures] = []
     for first, second in pairs:
-        compared += differences(first, values[first], second, values[second])
+        compared += differences(scored[first], scored[second], first, second)
+    failures = _failures(questions, outcomes, verdicts)
     return Evaluation(
         settings,
-        {name: summarise(outcomes) for name, outcomes in scored.items()},
+        figures,
         compared,
-        [_listed(names, outcomes) for outcomes in zip(*scored.values(), strict=True)],
-        [
-            {"question": key, "strategy": name, "reason": reason}
-            for key, name, reason in _failures(scored, unread)
-        ],
+        listed,
+        [{"question": key, "strategy": name, "reason": reason} for key, name, reason in failures],
     )
 
 
 def _failures(
-    scored: Mapping[str, Scored], unread: Iterable[tuple[str, str]]
+    questions: QuestionSet, outcomes: Mapping[str, Sequence[Outcome]], verdicts: Verdicts | None
 ) -> Iterator[tuple[str, str, str]]:
     """Yield question, strategy and reason of each failure, those of the judge last."""
-    for place, reason in unread:
-        yield place, "", reason
-    for name, outcomes in scored.items():
-        for outcome in outcomes:
-            if problem := outcome.row.error or outcome.row.note:
-                yield outcome.row.key, name, problem
-    for name, outcomes in scored.items():
-        for outcome in outcomes:
-            verdict = outcome.judgement
+    for failure in questions.failures:
+        yield failure.source, "", failure.reason
+    for name, rows in outcomes.items():
+        for row in rows:
+            if problem := row.error or row.note:
+                yield row.key, name, problem
+    for name, rows in outcomes.items():
+        for row in rows:
+            verdict = verdicts.get((name, row.key)) if verdicts else None
             if verdict and verdict.error:
-                yield verdict.key, name, f"{verdict.judge} judged nothing: {verdict.error}"
+                yield row.key, name, f"{verdict.judge} judged nothing: {verdict.error}"
 
 
-def _listed(names: Sequence[str], outcomes: Scored) -> Figures:
-    """Return a question with what every strategy returned for it."""
-    question = outcomes[0].question
-    values = asdict(question)
-    listed: Figures = {name: values[name] for name in _LISTED}
-    listed["answers"] = list(question.answers)
-    listed["gold"] = len(question.gold)
-    listed["strategies"] = {}
-    for name, outcome in zip(names, outcomes, strict=True):
-        listed["strategies"][name] = outcome.to_dict()
-    return listed
+def _scored(questions: Iterable[Figures], strategy: str, settings: Figures) -> list[Scored]:
+    """Return what a strategy returned for questions of the results. A metric is left out if it has no value,
+    as recall has none without gold passages or beyond k."""
+    scored = []
+    for question in questions:
+        row = question["strategies"][strategy]
+        values = {metric: row[metric] for metric in METRICS if row.get(metric) is not None}
+        if question["answerable"] and question["gold"]:
+            values |= ranked_values(row["ranks"], settings["k"])
+        scored.append(Scored(question, row, values))
+    return scored
 
 
-def summarise(scored: Scored) -> Figures:
+def summarise(scored: Sequence[Scored], *, answers: bool) -> Figures:
     """Return the figures of all questions, `intervals` of them, and under `by_hops` and `by_type` those of
     the questions of so many hops and of a type (`?`: not known)."""
-    figures = _figures(scored)
+    figures = _figures(scored, answers=answers)
     figures["intervals"] = {}
     for metric in METRICS:
         if limits := interval(_values(scored, metric)):
             figures["intervals"][metric] = limits
-    figures["by_hops"] = _figures_by(scored, "hops")
-    figures["by_type"] = _figures_by(scored, "type")
+    for field in ("hops", "type"):
+        groups: dict[Any, list[Scored]] = {}
+        for one in scored:
+            groups.setdefault(one.question[field], []).append(one)
+        parts = figures[f"by_{field}"] = {}
+        for value in sorted(groups, key=lambda value: (not value, value)):
+            parts[str(value or "?")] = _figures(groups[value], answers=answers)
     return figures
 
 
-def _figures_by(scored: Scored, field: str) -> dict[str, Figures]:
-    groups: dict[Any, list[ScoredOutcome]] = {}
-    for outcome in scored:
-        groups.setdefault(getattr(outcome.question, field), []).append(outcome)
-    known = sorted(value for value in groups if value)
-    unknown = [value for value in groups if not value]
-    return {str(value or "?"): _figures(groups[value]) for value in known + unknown}
-
-
 def differences(
-    first: str, first_values: Iterable[Values], second: str, second_values: Iterable[Values]
+    first: Iterable[Scored], second: Iterable[Scored], first_name: str, second_name: str
 ) -> list[Figures]:
     """Return by metric the paired difference of two strategies on the questions for which both have it."""
-    both = list(zip(first_values, second_values, strict=True))
+    both = [(a.values, b.values) for a, b in zip(first, second, strict=True)]
     rows = []
     for metric in METRICS:
         pairs = [(a[metric], b[metric]) for a, b in both if metric in a and metric in b]
         if pairs:
-            names = {"first": first, "second": second, "metric": metric}
+            names = {"first": first_name, "second": second_name, "metric": metric}
             rows.append(names | paired(*zip(*pairs, strict=True)))
     return rows
 
@@ -198,9 +234,9 @@ def compare(first: Evaluation | str | Path, second: Evaluation | str | Path) -> 
         )
     rows: list[Figures] = []
     for name, other in names:
-        first_values = [_stored_values(question, name, a) for question in shared]
-        second_values = [_stored_values(others[_identity(question)], other, b) for question in shared]
-        rows += differences(name, first_values, other, second_values)
+        first_scored = _scored(shared, name, a.settings)
+        second_scored = _scored([others[_identity(question)] for question in shared], other, b.settings)
+        rows += differences(first_scored, second_scored, name, other)
     was, now = _circumstances(a), _circumstances(b)
     changed = {}
     for setting in was | now:
@@ -216,20 +252,11 @@ def _identity(question: Figures) -> tuple[str, str]:
     return question["key"], question["question"]
 
 
-def _stored_values(question: Figures, strategy: str, evaluation: Evaluation) -> Values:
-    """Return the METRICS of a strategy for a question, from the results."""
-    row = question["strategies"][strategy]
-    values = {metric: row[metric] for metric in METRICS if row.get(metric) is not None}
-    if question["answerable"] and question["gold"]:
-        values |= ranked_values(row["ranks"], evaluation.settings["k"])
-    return values
+def _values(scored: Iterable[Scored], metric: str) -> list[float]:
+    return [one.values[metric] for one in scored if metric in one.values]
 
 
-def _values(scored: Scored, metric: str) -> list[float]:
-    return [outcome.values[metric] for outcome in scored if metric in outcome.values]
-
-
-def _figures(scored: Scored) -> Figures:
+def _figures(scored: Sequence[Scored], *, answers: bool) -> Figures:
     """Return n, with_gold (questions that recall is of); figures of passages by k; those of answers (None
     if nothing is answered or judged); abstention; ms; tokens and dollars; economy; plans; failed (could
     not be asked); silent (the model gave no plan or no answer); cached (replies came from the cache)."""
@@ -243,28 +270,31 @@ def _figures(scored: Scored) -> Figures:
         by_k = figures.setdefault(name, {})
         if value is not None:
             by_k[k] = value
-    rows = [outcome.row for outcome in scored]
-    dollars = [row.dollars for row in rows if row.dollars is not None]
-    plans = Counter(row.plan_source or "none" for row in rows if not row.error)
-    figures["abstention"] = _abstention(scored)
+    rows = [one.row for one in scored]
+    dollars = [row["dollars"] for row in rows if row["dollars"] is not None]
+    plans = Counter(row["plan_source"] or "none" for row in rows if not row["error"])
+    figures["abstention"] = _abstention(scored) if answers else None
     figures["ms"] = {**spread(_values(scored, "ms")), "stages": _stages(rows)}
-    figures["tokens"] = _tokens(scored)
+    figures["tokens"] = _tokens(rows)
     figures["dollars"] = sum(dollars) if dollars else None
-    figures["economy"] = economy(scored)
+    figures["economy"] = economy(scored) if answers else None
     figures["plans"] = dict(sorted(plans.items()))
-    figures["failed"] = sum(row.error is not None for row in rows)
-    figures["silent"] = sum(row.note is not None for row in rows)
-    figures["cached"] = sum(row.cached for row in rows)
+    figures["failed"] = sum(row["error"] is not None for row in rows)
+    figures["silent"] = sum(row["note"] is not None for row in rows)
+    figures["cached"] = sum(row["cached"] for row in rows)
     return figures
 
 
-def _abstention(scored: Scored) -> Figures | None:
+def _abstention(scored: Iterable[Scored]) -> Figures:
     """Return how many questions are answerable and not, and the shares of them that were answered, and that
-    were abstained from. None if nothing is answered."""
-    if not any(outcome.answers for outcome in scored):
-        return None
-    answered = [outcome.row.answer is not None for outcome in scored if outcome.question.answerable]
-    abstained = [outcome.row.abstained for outcome in scored if not outcome.question.answerable]
+    were abstained from."""
+    answered: list[bool] = []
+    abstained: list[bool] = []
+    for question, row, _ in scored:
+        if question["answerable"]:
+            answered.append(row["answer"] is not None)
+        else:
+            abstained.append(row["abstained"])
     return {
         "answerable": len(answered),
         "answered": mean(answered),
@@ -273,9 +303,9 @@ def _abstention(scored: Scored) -> Figures | None:
     }
 
 
-def _stages(rows: Iterable[Outcome]) -> dict[str, dict[str, float]]:
+def _stages(rows: Iterable[Figures]) -> dict[str, dict[str, float]]:
     """Return milliseconds by stage; stages in which nothing passed are left out."""
-    timed = [row.seconds for row in rows if not row.error and row.seconds]
+    timed = [row["seconds"] for row in rows if not row["error"] and row["seconds"]]
     stages = {}
     for name in dict.fromkeys(name for seconds in timed for name in seconds):
         milliseconds = [1000 * seconds.get(name, 0.0) for seconds in timed]
@@ -284,31 +314,29 @@ def _stages(rows: Iterable[Outcome]) -> dict[str, dict[str, float]]:
     return stages
 
 
-def _tokens(scored: Scored) -> Figures:
+def _tokens(rows: Sequence[Figures]) -> Figures:
     """Return means a question by kind, see `Outcome`, and `total`, in and out of all questions."""
     sums: Counter[str] = Counter()
-    for outcome in scored:
-        sums.update(outcome.row.tokens)
-    tokens: Figures = {name: number / len(scored) for name, number in sums.items()}
-    tokens["total"] = sum(outcome.tokens for outcome in scored)
+    for row in rows:
+        sums.update(row["tokens"])
+    tokens: Figures = {name: number / len(rows) for name, number in sums.items()}
+    tokens["total"] = sums["in"] + sums["out"]
     return tokens
 
 
-def economy(scored: Scored) -> Figures | None:
+def economy(scored: Iterable[Scored]) -> Figures:
     """Return GRASP's success economy, tokens for a right answer weighted by hops: sum of d tokens_d over
-    sum of d right_d, d the hops (1 if not known).
+    sum of d right_d, d the hops (1 if not known). Right is an exact answer, or to abstain from a question
+    that the corpus does not answer.
 
-    `value`, and `by_hops` tokens_d over right_d; None if nothing is right, all None if nothing is answered.
-    Less is better.
+    `value`, and `by_hops` tokens_d over right_d; None if nothing is right. Less is better.
     """
-    if not any(outcome.answers for outcome in scored):
-        return None
     tokens: Counter[int] = Counter()
     right: Counter[int] = Counter()
-    for outcome in scored:
-        hops = outcome.question.hops or 1
-        tokens[hops] += outcome.tokens
-        right[hops] += outcome.correct
+    for question, row, values in scored:
+        hops = question["hops"] or 1
+        tokens[hops] += row["tokens"].get("in", 0) + row["tokens"].get("out", 0)
+        right[hops] += values.get("em") == 1 if question["answerable"] else row["abstained"]
     spent = sum(hops * number for hops, number in tokens.items())
     earned = sum(hops * number for hops, number in right.items())
     by_hops = {str(hops): tokens[hops] / right[hops] if right[hops] else None for hops in sorted(tokens)}

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from filelock import FileLock, Timeout
 
@@ -81,6 +81,10 @@ class Judgement:
     tokens: dict[str, int] = field(default_factory=dict)
     dollars: float | None = None
     error: str | None = None
+
+
+Verdicts: TypeAlias = dict[tuple[str, str], Judgement]
+"""By strategy and question."""
 
 
 def _from_row(kind: type[T], row: Mapping[str, Any]) -> T:

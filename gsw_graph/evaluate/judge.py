@@ -19,7 +19,7 @@ from gsw_graph.concurrency import map_unordered
 from gsw_graph.config import Settings
 from gsw_graph.errors import ReplyError
 from gsw_graph.evaluate.data import Question, QuestionSet
-from gsw_graph.evaluate.journal import Journal, Judgement, Outcome
+from gsw_graph.evaluate.journal import Journal, Judgement, Outcome, Verdicts
 from gsw_graph.models.chat.chat import Chat
 from gsw_graph.models.chat.limits import Budget
 from gsw_graph.models.chat.request import Request
@@ -31,8 +31,6 @@ _MAX_TEXT = 1000  # characters of an answer, and of all gold answers together
 _MAX_LONG_TEXT = 4000
 Progress: TypeAlias = Callable[[int, int], None]
 """Gets how many are done, and of how many."""
-Verdicts: TypeAlias = dict[tuple[str, str], Judgement]
-"""By strategy and question."""
 
 
 def no_progress(done: int, total: int) -> None:

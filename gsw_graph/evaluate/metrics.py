@@ -10,8 +10,7 @@ import re
 import string
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass
-from functools import cached_property, partial
+from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -151,65 +150,32 @@ def is_gold(gold: Gold, passage: RankedPassage) -> bool:
     return is_cut and whole.startswith(_bare(gold.title, "")) and text in wanted
 
 
-@dataclass(frozen=True)
-class ScoredOutcome:
-    """A question and what a strategy returned for it.
+def answer_scores(
+    question: Question, row: Outcome, verdict: Judgement | None, *, answers: bool, judged: bool
+) -> dict[str, float | None]:
+    """Return the metrics of an answer, and ms. None are those of an answer without gold answers, of a
+    question that the corpus does not answer, and of a strategy that does not answer; those of a judge without
+    a verdict; ms if nothing was timed.
 
-    Attributes:
-        k: How many passages were asked for.
+    Args:
+        question: The question.
+        row: What a strategy returned for it.
+        verdict: The verdict of a judge.
         answers: Whether the strategy answers at all.
         judged: Whether answers were judged.
-        judgement: The verdict on this one, None if there is nothing to judge.
     """
-
-    question: Question
-    row: Outcome
-    k: int
-    answers: bool
-    judged: bool = False
-    judgement: Judgement | None = None
-
-    @cached_property
-    def values(self) -> dict[str, float]:
-        """The METRICS that it has. Left out are recall without gold passages or beyond `k`; EM, F1 and LR
-        without gold answers or of a strategy that does not answer; LR without a verdict; all of these if the
-        corpus has no answer; ms if nothing was timed."""
-        row, question = self.row, self.question
-        values: dict[str, float] = {}
-        if not row.error and "total" in row.seconds:
-            values["ms"] = 1000 * row.seconds["total"]
-        if not question.answerable:
-            return values
-        if question.gold:
-            values |= ranked_values(row.ranks, self.k)
-        if not self.answers or not question.answers:
-            return values
-        for metric, score in _OF_ANSWERS.items():
-            values[metric] = 0.0 if row.answer is None else score(row.answer, question.answers)
-        for metric in JUDGED if self.judged else ():
-            verdict = 0.0 if row.answer is None else getattr(self.judgement, metric, None)
-            if verdict is not None and (metric != "coverage" or question.has_long_answer):
-                values[metric] = verdict
-        return values
-
-    @property
-    def correct(self) -> bool:
-        """Whether it is exactly answered, or abstained from if the corpus has no answer."""
-        if self.question.answerable:
-            return self.values.get("em") == 1
-        return self.answers and self.row.abstained
-
-    @property
-    def tokens(self) -> int:
-        """Tokens in and out, as the server of the language model counted them."""
-        return self.row.tokens.get("in", 0) + self.row.tokens.get("out", 0)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the row in JSON types with its scores, those of a judge if answers were judged."""
-        row = asdict(self.row)
-        del row["variant"], row["key"]
-        metrics = (*_OF_ANSWERS, *(JUDGED if self.judged else ()), "ms")
-        return row | {metric: self.values.get(metric) for metric in metrics}
+    metrics = (*_OF_ANSWERS, *(JUDGED if judged else ()), "ms")
+    scores: dict[str, float | None] = dict.fromkeys(metrics)
+    if not row.error and "total" in row.seconds:
+        scores["ms"] = 1000 * row.seconds["total"]
+    if not answers or not question.answerable or not question.answers:
+        return scores
+    for metric, score in _OF_ANSWERS.items():
+        scores[metric] = 0.0 if row.answer is None else score(row.answer, question.answers)
+    for metric in JUDGED if judged else ():
+        if metric != "coverage" or question.has_long_answer:
+            scores[metric] = 0.0 if row.answer is None else getattr(verdict, metric, None)
+    return scores
 
 
 def mean(values: Numbers) -> float | None:

@@ -23,13 +23,12 @@ from gsw_graph.evaluate.evaluation import Evaluation, assemble
 from gsw_graph.evaluate.journal import Journal, Outcome, open_journal
 from gsw_graph.evaluate.judge import (
     Progress,
-    Verdicts,
     judge_answers,
     judge_summary,
     no_progress,
     open_judge,
 )
-from gsw_graph.evaluate.metrics import RESAMPLES, SEED, ScoredOutcome, gold_ranks, is_gold
+from gsw_graph.evaluate.metrics import RESAMPLES, SEED, gold_ranks, is_gold
 from gsw_graph.model.documents import Failure
 from gsw_graph.model.results import Answer, Status
 from gsw_graph.models.chat.limits import Budget
@@ -164,8 +163,12 @@ def evaluate(
     facts = {**journal.run, **_facts(memory.settings, status, questions, variants)}
     if judge is not None and verdicts is not None:
         facts["judge"] = judge_summary(judge, list(verdicts.values()))
-    scored = {variant.name: _scored(variant.name, questions, journal, how, verdicts) for variant in variants}
-    return assemble(facts, scored, [(failure.source, failure.reason) for failure in questions.failures])
+    outcomes: dict[str, list[Outcome]] = {}
+    for variant in variants:
+        outcomes[variant.name] = [
+            journal.rows[variant.name, question.key] for question in questions.questions
+        ]
+    return assemble(facts, questions, outcomes, verdicts)
 
 
 def _ask_all(
@@ -214,20 +217,6 @@ def _facts(
         "versions": versions(),
         "bootstrap": {"resamples": RESAMPLES, "seed": SEED},
     }
-
-
-def _scored(
-    name: str, questions: QuestionSet, journal: Journal, how: Protocol, verdicts: Verdicts | None
-) -> list[ScoredOutcome]:
-    """Return the outcomes of a strategy. It answers if it did, or abstained though it retrieved something."""
-    rows = [journal.rows[name, question.key] for question in questions.questions]
-    answers = how.answer and any(row.answer is not None or (row.abstained and row.passages) for row in rows)
-    judged = verdicts is not None
-    scored = []
-    for question, row in zip(questions.questions, rows, strict=True):
-        verdict = verdicts.get((name, row.key)) if verdicts else None
-        scored.append(ScoredOutcome(question, row, how.k, answers, judged, verdict))
-    return scored
 
 
 def _prepared(
