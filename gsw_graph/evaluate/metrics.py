@@ -36,7 +36,8 @@ _ARTICLES = re.compile(r"\b(?:a|an|the)\b")
 def normalised(answer: str) -> str:
     """Return an answer in lower case, without ASCII punctuation, then without articles, one space between
     words. Accents stay: "São" is not "Sao", "well-known" is "wellknown"."""
-    return " ".join(_ARTICLES.sub(" ", answer.lower().translate(_PUNCTUATION)).split())
+    letters = answer.lower().translate(_PUNCTUATION)
+    return " ".join(_ARTICLES.sub(" ", letters).split())
 
 
 def exact_match(answer: str, gold: Sequence[str]) -> float:
@@ -76,10 +77,12 @@ def _rouge_l(first: list[str], second: list[str]) -> float:
         diagonal = 0
         for place, other in enumerate(second, 1):
             above = lengths[place]
-            lengths[place] = diagonal + 1 if word == other else max(above, lengths[place - 1])
+            if word == other:
+                lengths[place] = diagonal + 1
+            else:
+                lengths[place] = max(above, lengths[place - 1])
             diagonal = above
-    longest = lengths[-1]
-    return 2 * longest / (len(first) + len(second)) if longest else 0.0
+    return 2 * lengths[-1] / max(1, len(first) + len(second))
 
 
 def recall(ranks: Ranks, k: int) -> float:
@@ -99,7 +102,10 @@ def precision(ranks: Ranks, k: int) -> float:
 
 def ndcg(ranks: Ranks, k: int) -> float:
     """Return NDCG@k (Järvelin and Kekäläinen 2002) with a gain of 1 for each gold passage."""
-    return _gain(_within(ranks, k)) / _gain(range(1, min(k, len(ranks)) + 1)) if ranks else 0.0
+    if not ranks:
+        return 0.0
+    ideal = range(1, min(k, len(ranks)) + 1)
+    return _gain(_within(ranks, k)) / _gain(ideal)
 
 
 _OF_RANKS = {"recall": recall, "all_gold": all_gold, "precision": precision, "ndcg": ndcg}
@@ -134,7 +140,11 @@ def gold_ranks(gold: Sequence[Gold], passages: Sequence[RankedPassage]) -> list[
     Passages are compared by their exact text (`title\\ntext`, HippoRAG's rule), white space aside. Of a
     passage so long that loading cuts it any piece will do.
     """
-    return [next((n for n, p in enumerate(passages, 1) if is_gold(wanted, p)), None) for wanted in gold]
+    ranks: list[int | None] = []
+    for wanted in gold:
+        found = (rank for rank, passage in enumerate(passages, 1) if is_gold(wanted, passage))
+        ranks.append(next(found, None))
+    return ranks
 
 
 def is_gold(gold: Gold, passage: RankedPassage) -> bool:

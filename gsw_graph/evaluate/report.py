@@ -50,17 +50,20 @@ def write(evaluation: Evaluation, folder: str | Path) -> Path:
 
 def main_k(evaluation: Evaluation) -> int:
     """Return the k of the recall that is read first: 5, or less where less was asked for."""
-    return max(k for k in AT if k <= min(5, evaluation.settings["k"]))
+    asked = min(5, evaluation.settings["k"])
+    return max(k for k in AT if k <= asked)
 
 
 def protocol(evaluation: Evaluation) -> str:
     """Return in one line how the questions were asked and read: figures of another protocol are others."""
     settings = evaluation.settings
     questions = settings["questions"]
-    parts = [f"{_count(questions['n'])} ({', '.join(questions['shapes'])})", f"k={settings['k']}"]
+    shapes = ", ".join(questions["shapes"])
+    parts = [f"{_count(questions['n'])} ({shapes})", f"k={settings['k']}"]
     if asked := settings.get("protocol"):
         parts.append(asked)
-    parts += [f"plans: {describe_plans(evaluation)}", f"model: {settings['llm'] or 'none'}"]
+    parts.append(f"plans: {describe_plans(evaluation)}")
+    parts.append(f"model: {settings['llm'] or 'none'}")
     planner = settings.get("planner")
     if planner and planner != settings["llm"]:
         parts.append(f"planner: {planner}")
@@ -81,18 +84,20 @@ def figures(evaluation: Evaluation) -> tuple[list[str], list[list[Cell]]]:
 
 def _row(name: str, summary: Summary, at: int) -> dict[str, Cell]:
     """Return the figures of a strategy by column."""
-    n, with_gold = summary["n"], summary["with_gold"]
-    row = {"strategy": (name, ""), "n": (f"{n:,}", f"{with_gold:,} with gold" if 0 < with_gold < n else "")}
+    row: dict[str, Cell] = {"strategy": (name, ""), "n": _number(summary["n"])}
+    if 0 < summary["with_gold"] < summary["n"]:
+        row["n"] = f"{summary['n']:,}", f"{summary['with_gold']:,} with gold"
     for metric in METRICS[:-1]:
         _, has_k, k = metric.partition("@")
         if not has_k or int(k) == at or metric.startswith("recall@"):
-            row[_LABELS.get(metric, metric.replace("_", " "))] = _share(summary, metric)
+            label = _LABELS.get(metric, metric.replace("_", " "))
+            row[label] = _share(summary, metric)
     row["answered"] = _part(summary, "answered", "answerable")
     row["abstained"] = _part(summary, "abstained", "unanswerable")
     tokens = summary["tokens"]
     row["tokens"] = _NONE
     if tokens["total"]:
-        row["tokens"] = f"{tokens.get('in', 0):,.0f} + {tokens.get('out', 0):,.0f}", "in + out"
+        row["tokens"] = _in_and_out(tokens), "in + out"
     for kind, label in _TOKENS.items():
         row[f"tokens {label}"] = _number(tokens.get(kind) or None)
     row["tokens/right"] = _NONE
@@ -109,12 +114,16 @@ def describe_plans(evaluation: Evaluation) -> str:
     source = evaluation.settings["plans"]
     parts = []
     for name, summary in evaluation.strategies.items():
-        number = summary["n"] - summary["failed"] - summary["plans"].get("none", 0)
+        asked = summary["n"]
+        number = asked - summary["failed"] - summary["plans"].get("none", 0)
         if number:
-            parts.append(f"{name} {number:,} of {summary['n']:,}")
+            parts.append(f"{name} {number:,} of {asked:,}")
     if not parts and source != "none":
         parts.append("no strategy followed one")
-    return f"{_SOURCES[source]} ({', '.join(parts)})" if parts else _SOURCES[source]
+    description = _SOURCES[source]
+    if parts:
+        description += f" ({', '.join(parts)})"
+    return description
 
 
 def notes(evaluation: Evaluation) -> list[str]:
@@ -127,7 +136,7 @@ def notes(evaluation: Evaluation) -> list[str]:
     for name, summary in evaluation.strategies.items():
         ran = Counter(question["strategies"][name].get("ran") for question in evaluation.questions)
         del ran[None], ran[name.partition(" ")[0]]
-        lines += [f"{name} ran as {other} for {_count(number)}" for other, number in sorted(ran.items())]
+        lines += [f"{name} ran as {other} for {_count(ran[other])}" for other in sorted(ran)]
         for key, text in _NOTES.items():
             if summary[key]:
                 lines.append(f"{name}: {text.format(_count(summary[key]))}")
@@ -141,10 +150,10 @@ def notes(evaluation: Evaluation) -> list[str]:
     elif ranks and not any(ranks):
         lines.append("Not one gold passage was found: does the memory hold the corpus of these questions?")
     if judge := evaluation.settings.get("judge"):
-        model, tokens = judge["model"], judge["tokens"]
+        model = judge["model"]
         lines.append(
             f"LR-1 (strict), LR-2 (partial credit) and coverage of long answers are judged by {model}, which "
-            f"took {tokens['in']:,} + {tokens['out']:,} tokens (in + out), in no other figure"
+            f"took {_in_and_out(judge['tokens'])} tokens (in + out), in no other figure"
         )
         if judge["unjudged"]:
             answers = _count(judge["unjudged"], "answer")
@@ -155,8 +164,17 @@ def notes(evaluation: Evaluation) -> list[str]:
     return lines
 
 
+def _in_and_out(tokens: Summary) -> str:
+    return f"{tokens.get('in', 0):,.0f} + {tokens.get('out', 0):,.0f}"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f}"
+
+
 def _count(number: int, noun: str = "question") -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+    ending = "" if number == 1 else "s"
+    return f"{number:,} {noun}{ending}"
 
 
 def _share(summary: Summary, metric: str) -> Cell:
@@ -167,16 +185,15 @@ def _share(summary: Summary, metric: str) -> Cell:
         value = (value or {}).get(k)
     if value is None:
         return _NONE
-    limits = summary["intervals"].get(metric)
-    interval = f"{100 * limits[0]:.1f}-{100 * limits[1]:.1f}" if limits else ""
-    return f"{100 * value:.1f}", interval
+    limits = summary["intervals"].get(metric, ())
+    return _percent(value), "-".join(map(_percent, limits))
 
 
 def _part(summary: Summary, name: str, of: str) -> Cell:
     abstention = summary["abstention"]
     if not abstention or not abstention[of]:
         return _NONE
-    return f"{100 * abstention[name]:.1f}", f"of {abstention[of]:,}"
+    return _percent(abstention[name]), f"of {abstention[of]:,}"
 
 
 def _number(value: float | None, form: str = ",.0f") -> Cell:

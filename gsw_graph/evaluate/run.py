@@ -153,9 +153,12 @@ def evaluate(
     run = _run_header(questions, plans, status, memory.settings, how, model=model)
     asking = _Asking(memory, plans, how, excluded, model=model, at_once=at_once)
     verdicts = None
+    folder = None if out is None else Path(out)
     with ExitStack() as stack:
-        chat = None if judge is None else stack.enter_context(open_judge(memory.settings, judge, limit))
-        journal = stack.enter_context(open_journal(Path(out) if out is not None else None, run))
+        chat = None
+        if judge is not None:
+            chat = stack.enter_context(open_judge(memory.settings, judge, limit))
+        journal = stack.enter_context(open_journal(folder, run))
         _ask_all(asking, journal, _order(questions.questions, variants), limit, progress)
         if chat is not None:
             names = [variant.name for variant in variants]
@@ -361,7 +364,8 @@ def _order(questions: Sequence[Question], variants: Sequence[Variant]) -> list[P
     order = []
     for number, question in enumerate(questions):
         first = number % len(variants)
-        order += [(question, variant) for variant in (*variants[first:], *variants[:first])]
+        rotated = [*variants[first:], *variants[:first]]
+        order += [(question, variant) for variant in rotated]
     return order
 
 
@@ -396,9 +400,10 @@ class _Asking:
         talks: dict[str, list[Pair]] = {}
         for pair in pairs:
             talks.setdefault(pair[0].conversation, []).append(pair)
-        return chain.from_iterable(
-            map_unordered(lambda talk: list(map(self._ask, talk)), talks.values(), self.at_once)
-        )
+        return chain.from_iterable(map_unordered(self._ask_talk, talks.values(), self.at_once))
+
+    def _ask_talk(self, pairs: Sequence[Pair]) -> list[Asked]:
+        return [self._ask(pair) for pair in pairs]
 
     def _ask(self, pair: Pair) -> Asked:
         question, variant = pair
@@ -454,10 +459,15 @@ class _Asking:
 def full_cost(answer: Answer) -> tuple[dict[str, float], dict[str, int], float | None]:
     """Return seconds, tokens and dollars with those that cached replies took when they were asked for: who
     asked first must make no difference."""
-    seconds, tokens, dollars = Counter(answer.seconds), Counter(answer.tokens), answer.dollars
+    seconds = Counter(answer.seconds)
+    tokens = Counter(answer.tokens)
+    dollars = answer.dollars
     for reply in answer.kept:
         tokens.update(reply.tokens)
         seconds[reply.stage] += reply.seconds
         seconds["total"] += reply.seconds
-        dollars = None if dollars is None or reply.dollars is None else dollars + reply.dollars
+        if dollars is None or reply.dollars is None:
+            dollars = None
+        else:
+            dollars += reply.dollars
     return dict(seconds), dict(tokens), dollars

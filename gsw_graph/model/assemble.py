@@ -71,7 +71,9 @@ class Node:
     def facts(self, key: str) -> Iterator[tuple[str, list[str]]]:
         """Yield propositions: a text with the entities in it, or a text alone."""
         for path, value in self._listed((key,)):
-            node = replace(self, value=value if isinstance(value, dict) else {"text": value}, path=path)
+            if not isinstance(value, dict):
+                value = {"text": value}
+            node = replace(self, value=value, path=path)
             text = node.text("text")
             if text is not None:
                 yield text, node.texts("entities")
@@ -81,9 +83,11 @@ class Node:
         for path, value in self._listed(("roles",)):
             if isinstance(value, dict):
                 node = replace(self, value=value, path=path)
-                role, states = node.text("role"), node.texts("states")
+                role = node.text("role")
+                states = node.texts("states")
             else:
-                role, _, written = (self._text(value, path) or "").partition(":")
+                text = self._text(value, path) or ""
+                role, _, written = text.partition(":")
                 states = written.split(";")
             if role and role.strip():
                 yield role.strip(), tuple(filter(None, map(str.strip, states)))
@@ -91,8 +95,10 @@ class Node:
     def phrases(self, *keys: str, answers: Callable[[Node], Iterable[str]]) -> Iterator[Phrase]:
         """Yield verb phrases with their questions; `answers` gives the answers of a question."""
         for phrase, node in self.objects(*keys, name=("phrase",)):
-            questions = node.objects("questions", name=("question", "text"))
-            yield phrase, tuple((text, tuple(answers(question))) for text, question in questions)
+            questions = []
+            for text, question in node.objects("questions", name=("question", "text")):
+                questions.append((text, tuple(answers(question))))
+            yield phrase, tuple(questions)
 
     def answers(self, names: Mapping[str, str], id_forms: Collection[str] = ()) -> Iterator[str]:
         """Yield the answers of a question as names and texts; null, "None" and a blank one are none.
@@ -201,7 +207,8 @@ class Assembler:
         sound: list[QuestionAndAnswers] = []
         for question, answers in pairs:
             if question.strip():
-                sound.append((question.strip(), list(filter(None, map(_plain, answers)))))
+                texts = list(filter(None, map(_plain, answers)))
+                sound.append((question.strip(), texts))
             else:
                 self.faults.append(f"an empty question of the verb phrase {phrase[:40]!r} was left out")
         if phrase.strip() or sound:
@@ -243,8 +250,12 @@ class Assembler:
         key = normalise(name)
         roles = tuple((role, tuple(states)) for role, states in thing.roles.items())
         titled = tuple(passage for passage in thing.passages if titles.get(passage) == key)
-        days = next((date.days for date in find_dates(name) if date.days and date.text == name), None)
-        return Entity(name, key, tuple(thing.passages), titled, roles, *(days or ()))
+        entity = Entity(name, key, tuple(thing.passages), titled, roles)
+        for date in find_dates(name):
+            if date.days and date.text == name:
+                first, last = date.days
+                return replace(entity, from_=first, to=last)
+        return entity
 
     def _verb_phrases(self, by_key: dict[str, list[str]]) -> Iterator[VerbPhrase]:
         """Yield verb phrases with each pair once: the same question with the same answers in one passage is
@@ -301,7 +312,8 @@ def named(text: str, keys: Collection[str], words: frozenset[str] | None = None)
                     continue
                 if all(token[0].casefold() in _SMALL_WORDS for token in span):
                     continue
-                key = normalise(text[span[0].start() : span[-1].end()])
+                start, stop = span[0].start(), span[-1].end()
+                key = normalise(text[start:stop])
                 if key in keys:
                     free[first:last] = [False] * length
                     found[first] = key

@@ -156,11 +156,9 @@ def _chain(picture: Picture, chain: Chain) -> list[PathStep]:
         names[str(hop.step)] = name
         sources = _supporting(picture, hop.passage, hop.qa.question, hop.answer)
         asked = PathStep(pair, "QAPair", hop.qa.question, "", sources, after=after or [QUESTION], below=True)
-        asked.lines = [
-            ("Asked", hop.concrete_question),
-            ("Answer", "; ".join(hop.qa.answers)),
-            ("Score", f"{hop.score:.2f}, found by {', '.join(hop.via)}"),
-        ]
+        answers = "; ".join(hop.qa.answers)
+        score = f"{hop.score:.2f}, found by {', '.join(hop.via)}"
+        asked.lines = [("Asked", hop.concrete_question), ("Answer", answers), ("Score", score)]
         asked.column_title = f"Hop {hop.step}: {hop.question}"
         steps += [asked, PathStep(name, "Concept", hop.answer, "answer", sources)]
     return steps
@@ -199,10 +197,7 @@ def _agents(answer: Answer, trace: Trace) -> list[PathStep]:
             asked.column_title = "Asked"
             found = PathStep(f"found:{len(steps)}", "Finding", _finding(search), "found", quotes, below=True)
             found.column_title = "Found"
-            found.lines = [
-                (step.stage.replace("_", " "), f"failed: {step.failed}" if step.failed else step.outcome)
-                for step in search
-            ]
+            found.lines = list(map(_agent_line, search))
             findings[agent] = found.id
             steps += [asked, found]
     return steps
@@ -220,6 +215,12 @@ def _searches(agent: str, trace: Trace) -> list[list[AgentStep]]:
         if searches:
             searches[-1].append(step)
     return searches
+
+
+def _agent_line(step: AgentStep) -> tuple[str, str]:
+    """Return the stage of a step and its outcome."""
+    stage = step.stage.replace("_", " ")
+    return stage, f"failed: {step.failed}" if step.failed else step.outcome
 
 
 def _finding(search: Sequence[AgentStep]) -> str:
@@ -258,14 +259,17 @@ def _walk(picture: Picture, answer: Answer, trace: Trace, passage: str) -> list[
 def _shared_name(first: str, second: str) -> str:
     """Return the first name that two propositions share."""
     second_names = {name.text.casefold() for name in find_names(second)}
-    names = (name.text for name in find_names(first))
-    return next((name for name in names if name.casefold() in second_names and is_distinctive(name)), "")
+    for name in find_names(first):
+        if name.text.casefold() in second_names and is_distinctive(name.text):
+            return name.text
+    return ""
 
 
 def _name_id(name: str, owner: str = "") -> str:
     """Return the id of a name's node: one for all mentions, but of a date, a number or a common word one for
     each owner."""
-    return f"name:{normalise(name)}" + ("" if is_distinctive(name) else f":{owner}")
+    id_ = f"name:{normalise(name)}"
+    return id_ if is_distinctive(name) else f"{id_}:{owner}"
 
 
 def _passage(picture: Picture, passage: str, edge: str = "", sources: Sentences | None = None) -> PathStep:
@@ -314,9 +318,13 @@ def _draw_answer(picture: Picture, answer: Answer, ends: Sequence[str]) -> str:
         if not answer.abstained:
             return ""
         text = "Not in memory"
-    nodes = [picture.nodes[id_] for id_ in ends if id_ in picture.nodes] or [picture.nodes[QUESTION]]
-    node = next((node for node in nodes if normalise(node.caption) == normalise(text)), None)
-    if node is None:
+    nodes = [picture.nodes[id_] for id_ in ends if id_ in picture.nodes]
+    if not nodes:
+        nodes = [picture.nodes[QUESTION]]
+    named = [node for node in nodes if normalise(node.caption) == normalise(text)]
+    if named:
+        node = named[0]
+    else:
         column = max(node.column or 0 for node in picture.nodes.values()) + 1
         picture.add_column_title(column, "Answer")
         node = picture.node("answer", "Answer", text, column)
@@ -359,7 +367,8 @@ def of_records(query: str, graph: Drawn, behind: Mapping[str, Sequence[RankedPas
         source, target = drawn_ids.get(start), drawn_ids.get(end)
         if source is None or target is None or source == target:  # as of an Entity and its Concept
             continue
-        edge = picture.edge(source, target, base_name(relationship.type).replace("_", " ").lower())
+        kind = base_name(relationship.type).replace("_", " ").lower()
+        edge = picture.edge(source, target, kind)
         end_ids = {passage.id for passage in behind.get(end, ())}
         shared = [passage for passage in behind.get(start, ()) if passage.id in end_ids]
         passages = shared or behind.get(start) or behind.get(end, ())
@@ -377,7 +386,8 @@ def _draw_node(picture: Picture, id_: str, node: Node) -> Drawing:
     """Draw a node with its properties, all nodes of one name as one."""
     label, caption = _label(node), _caption(node)
     joins = label in NAMES and node.get("from") is None and is_distinctive(caption)
-    drawn = picture.node(f"name:{normalise(caption)}" if joins else f"node:{id_}", label, caption)
+    drawn_id = f"name:{normalise(caption)}" if joins else f"node:{id_}"
+    drawn = picture.node(drawn_id, label, caption)
     if label == "Concept":
         drawn.label = label
     left_out = {CAPTIONS.get(label), "text" if label == "Passage" else ""}
