@@ -180,9 +180,10 @@ def summarise(scored: Sequence[Scored], *, answers: bool) -> Figures:
         groups: dict[Any, list[Scored]] = {}
         for one in scored:
             groups.setdefault(one.question[field], []).append(one)
-        parts = figures[f"by_{field}"] = {}
+        parts: dict[str, Figures] = {}
         for value in sorted(groups, key=lambda value: (not value, value)):
             parts[str(value or "?")] = _figures(groups[value], answers=answers)
+        figures[f"by_{field}"] = parts
     return figures
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, fields, replace
@@ -459,7 +459,7 @@ class _Asking:
 def full_cost(answer: Answer) -> tuple[dict[str, float], dict[str, int], float | None]:
     """Return seconds, tokens and dollars with those that cached replies took when they were asked for: who
     asked first must make no difference."""
-    seconds = Counter(answer.seconds)
+    seconds = defaultdict(float, answer.seconds)
     tokens = Counter(answer.tokens)
     dollars = answer.dollars
     for reply in answer.kept:
