@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 from gsw_graph.errors import InputError
-from gsw_graph.evaluate.data import QuestionSet
+from gsw_graph.evaluate.data import Question, QuestionSet
 from gsw_graph.evaluate.journal import Outcome, Verdicts
 from gsw_graph.evaluate.metrics import (
     METRICS,
@@ -98,14 +98,7 @@ def assemble(
         outcomes: By strategy, in the order of the questions.
         verdicts: Of a judge; None if nothing was judged.
     """
-    listed: list[Figures] = []
-    for question in questions.questions:
-        values = asdict(question)
-        entry: Figures = {name: values[name] for name in _LISTED}
-        entry["answers"] = list(question.answers)
-        entry["gold"] = len(question.gold)
-        entry["strategies"] = {}
-        listed.append(entry)
+    listed = [_listed(question) for question in questions.questions]
     figures: dict[str, Figures] = {}
     scored: dict[str, list[Scored]] = {}
     for name, rows in outcomes.items():
@@ -113,12 +106,13 @@ def assemble(
         answers = settings["answer"] and any(
             row.answer is not None or (row.abstained and row.passages) for row in rows
         )
-        for question, entry, outcome in zip(questions.questions, listed, rows, strict=True):
+        for question, entry, row in zip(questions.questions, listed, rows, strict=True):
             verdict = verdicts.get((name, question.key)) if verdicts else None
             judged = verdicts is not None
-            row = asdict(outcome) | answer_scores(question, outcome, verdict, answers=answers, judged=judged)
-            del row["variant"], row["key"]
-            entry["strategies"][name] = row
+            scores = answer_scores(question, row, verdict, answers=answers, judged=judged)
+            outcome = asdict(row) | scores
+            del outcome["variant"], outcome["key"]
+            entry["strategies"][name] = outcome
         scored[name] = _scored(listed, name, settings)
         figures[name] = summarise(scored[name], answers=answers)
     names = list(outcomes)
@@ -136,6 +130,16 @@ def assemble(
         listed,
         [{"question": key, "strategy": name, "reason": reason} for key, name, reason in failures],
     )
+
+
+def _listed(question: Question) -> Figures:
+    """Return a question as the results have it, without strategies yet."""
+    values = asdict(question)
+    entry: Figures = {name: values[name] for name in _LISTED}
+    entry["answers"] = list(question.answers)
+    entry["gold"] = len(question.gold)
+    entry["strategies"] = {}
+    return entry
 
 
 def _failures(
