@@ -20,8 +20,8 @@ def count(files: list[Path]) -> tuple[int, int]:
     statements = expressions = 0
     for file in files:
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-            is_text = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-            if is_text and isinstance(node.value.value, str):
+            value = node.value if isinstance(node, ast.Expr) else None
+            if isinstance(value, ast.Constant) and isinstance(value.value, str):
                 expressions -= 1  # its text is an expression too
             elif isinstance(node, ast.stmt):
                 statements += 1

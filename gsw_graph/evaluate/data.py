@@ -395,8 +395,7 @@ def _read_answers(record: Record) -> Iterator[str]:
     yield from _answer_texts(_first(record, "answer"))
     for key in keys["more answers"]:
         answers = record.get(key)
-        is_text = key in keys["answers as JSON text"] and isinstance(answers, str)
-        if is_text and answers.lstrip().startswith("["):
+        if isinstance(answers, str) and key in keys["answers as JSON text"] and answers.lstrip()[:1] == "[":
             answers = json.loads(answers)
         yield from _answer_texts(answers)
 

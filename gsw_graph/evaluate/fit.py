@@ -144,10 +144,9 @@ def _chain_rows(
     for _ in range(2):
         context = memory._context(AskOptions(excluded=tuple(hidden)))
         context.fit = fit
+        chains, find = RICR.recipe, CandidateSearch(context, RICR.recipe)
         if strategy == FUSION.name:
             chains, find = FUSION.recipe.chains, WalkingCandidateSearch(context, FUSION.recipe)
-        else:
-            chains, find = RICR.recipe, CandidateSearch(context, RICR.recipe)
         beams = grow_chains(parse(question.plan), question.question, find, chains)
         texts: list[str] = []
         for chain in beams.ends():

@@ -57,10 +57,9 @@ class Form:
                 raise ValueError(f"that is no verdict: write {wanted}, and nothing else")
             return value
         statements = fields.get("statements")
-        are_counts = isinstance(statements, int) and isinstance(verdict, int)
-        if not are_counts or not 0 <= verdict <= statements:
-            raise ValueError('that is no count: write {"statements": 4, "covered": 3}, and nothing else')
-        return float(verdict / max(1, statements))
+        if isinstance(statements, int) and isinstance(verdict, int) and 0 <= verdict <= statements:
+            return verdict / max(1, statements)
+        raise ValueError('that is no count: write {"statements": 4, "covered": 3}, and nothing else')
 
 
 FORMS = {  # by metric
