@@ -26,6 +26,7 @@ from gsw_graph.text.safe_text import clean, cut, cut_front, one_line, short_sour
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from gsw_graph.model.ledger import Entry
     from gsw_graph.model.results import (
         AskedQuestion,
         Documents,
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
         StoredDocument,
         WholePassage,
     )
-    from gsw_graph.models.chat.cache import Entry
 
 LISTED = 50  # for people
 LONGEST = 80  # characters of a value of metadata

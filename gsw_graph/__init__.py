@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
+from gsw_graph.version import __version__
+
 if TYPE_CHECKING:
     from gsw_graph.config import Settings
     from gsw_graph.errors import GswGraphError
     from gsw_graph.memory import Memory
 
 __all__ = ["GswGraphError", "Memory", "Settings", "__version__"]
-__version__ = "0.1.0"
 
 # Libraries read these when they are imported, so they are set before any other module of ours is. Without
 # them onnxruntime makes an id of the device and reports to its maker, and huggingface-hub says more than a

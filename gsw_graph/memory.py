@@ -16,7 +16,10 @@ from gsw_graph.config import Settings
 from gsw_graph.cypher import of_memory
 from gsw_graph.engine import check_name, connect, with_plain_errors
 from gsw_graph.errors import EndedError, EngineError, InputError, StoppedError
-from gsw_graph.explore import contents
+from gsw_graph.explore import (
+    contents,
+    notebook,  # noqa: F401 - registers how results are shown
+)
 from gsw_graph.explore.picture import picture
 from gsw_graph.extract import EXTRACTORS
 from gsw_graph.load.options import LoadOptions

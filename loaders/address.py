@@ -17,8 +17,8 @@ from time import monotonic
 
 import httpx
 
-from gsw_graph import __version__
 from gsw_graph.loaders.files import UnusableError, decode
+from gsw_graph.version import __version__
 
 MOST = 100 * 2**20  # bytes
 _REDIRECTS = 5

@@ -194,9 +194,9 @@ class Converter:
 
 
 def _start() -> subprocess.Popen[bytes]:
-    import gsw_graph
+    from gsw_graph.version import FOLDER
 
-    path = [str(Path(gsw_graph.__path__[0]).parent), *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
+    path = [str(FOLDER), *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
     # without these some Pythons do not start
     needed = ("SYSTEMROOT", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "PYTHONHOME")
     environment = {  # nothing else: what reads hostile files has no keys and no passwords

@@ -202,7 +202,7 @@ OWN_ENGINE = frozenset(
             "serve_beside",
             "serve_soak",
         ),
-        *("serve_page", "waiting", "python", "without_password", "cli", "local_neo4j"),
+        *("serve_page", "waiting", "python", "repeatable", "without_password", "cli", "local_neo4j"),
     )
 )
 

@@ -229,7 +229,7 @@ def _sources(names: tuple[str, ...], folder: str | None) -> list[str]:
     Raises:
         InputError: A name is empty.
     """
-    from gsw_graph.load.forgetting import source_paths
+    from gsw_graph.model.documents import source_paths
 
     sources = []
     for name in names:

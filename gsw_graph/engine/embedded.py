@@ -198,9 +198,9 @@ class EngineProcess:
         self._lines = self._listen(self._process.stdout)
 
     def _spawn(self) -> Any:
-        import gsw_graph
+        from gsw_graph.version import FOLDER
 
-        path = [Path(gsw_graph.__path__[0]).parent]  # the child's working folder is another one
+        path = [FOLDER]  # the child's working folder is another one
         path += [
             Path(entry).absolute() for entry in os.environ.get("PYTHONPATH", "").split(os.pathsep) if entry
         ]

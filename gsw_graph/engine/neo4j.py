@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
-from gsw_graph import __version__
 from gsw_graph.cypher import statement
 from gsw_graph.engine import Connection, readonly
 from gsw_graph.errors import EngineError
+from gsw_graph.version import __version__
 
 if TYPE_CHECKING:
     from neo4j import Driver, Session

@@ -1,9 +1,9 @@
 """Read questions with known answers, whatever data set they are from, the plans that go with them, and the
 corpus that a file of questions brings along.
 
-Each field is looked for under the keys that the data sets publish it under; docs/reproduce.md lists the sets.
-Ours: `id`, `question`, `answers`, `passages`, `sources`, `plan`, `answerable`, `hops`, `type`, `scope` (the
-source of the only documents that it may see), `conversation`."""
+Each field is looked for under the keys that the data sets publish it under, in `data_sets.json`;
+docs/reproduce.md lists the sets. Ours: `id`, `question`, `answers`, `passages`, `sources`, `plan`,
+`answerable`, `hops`, `type`, `scope` (the source of the only documents that it may see), `conversation`."""
 
 from __future__ import annotations
 
@@ -14,52 +14,29 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from itertools import chain, count
+from functools import cache
+from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from gsw_graph.ask.retrieve.variants import find_strategy
 from gsw_graph.errors import InputError
 from gsw_graph.model.documents import Failure
 
-Record = Mapping[str, Any]
+Record: TypeAlias = Mapping[str, Any]
+PassageRecord: TypeAlias = dict[str, str]
+"""A passage as `load` reads it."""
 
-# The first of these keys that a record has holds its answers; beside some keys there are more.
-_ANSWERS = (
-    ("answer", ()),
-    ("Answer", ()),
-    ("gold_ans", ()),
-    ("reference", ()),
-    ("obj", ("possible_answers", "o_wiki_title", "o_aliases")),
-    ("possible_answers", ()),
-    ("answers", ()),
-)
-_JSON_TEXT = ("possible_answers", "o_aliases")  # PopQA writes these lists as text
-_NO_ANSWER = {"no answer", "n/a"}  # in Panini's Platinum sets where there is none
-_TWO_WIKI = {"compositional", "inference", "bridge_comparison"}  # types that HotpotQA does not have
-_LISTS = ("questions", "data", "Data")  # keys under which an object keeps its records
-_QUESTIONS = ("question", "input", "Question", "question_text")
-_IDS = ("id", "_id", "ID", "qid", "question_id", "QuestionId", "example_id")
-_TYPES = ("type", "question_type", "compositionality_type", "composition_type", "category")
-_PLANS = ("plan", "question_decomposition", "decomposition", "questions")
-_SHAPES = (  # the first one of whose keys a record has
-    ("2wikimultihopqa", ("evidences",)),
-    ("hotpotqa", ("supporting_facts",)),
-    ("locomo", ("dialogue",)),
-    ("longmemeval", ("haystack_sessions",)),
-    ("popqa", ("obj", "possible_answers")),
-    ("nq", ("reference",)),
-    ("musique", ("paragraphs",)),
-    ("lveval", ("answer_keywords", "confusing_facts")),
-    ("longbench", ("input",)),
-    ("graphrag-bench", ("question_type",)),
-    ("strategyqa", ("facts", "decomposition")),
-    ("triviaqa", ("entity_pages", "EntityPages", "Answer")),
-    ("complexwebquestions", ("compositionality_type", "composition_type")),
-)
+_NO_ANSWER = {"no answer", "n/a"}  # in Panini's Platinum sets, if there is none
 _ADVERSARIAL = 5  # the category of LoCoMo's questions that the conversation does not answer
 _HINT = "docs/reproduce.md lists the data sets; or give lines of {id, question, answers, passages or sources}"
+_PLAN_HINT = (
+    'Give {"id or question": plan, ...}, or records with "id" or "question" and "plan", in an '
+    "array or one a line"
+)
 _LONG = 10  # words of an answer above which it is judged by what it covers
+_CONTEXT = re.compile(r"^#* ?Passage \d+:?\s*$", re.MULTILINE)
+_SESSION = re.compile(r"session_\d+")
 PLAN_SOURCES = ("gold", "none", "model")
 
 
@@ -82,12 +59,12 @@ class Question:
         gold: What must be retrieved.
         answerable: Whether the corpus holds the answer.
         plan: The gold decomposition as it was written.
-        hops: Steps of the gold decomposition, else supporting titles; None where a record does not say.
+        hops: Steps of the gold decomposition, else supporting titles; None if a record does not say.
         shape: The data set whose keys the record has.
         key: As the id, but unique in its file; ids of MuSiQue's unanswerable questions repeat.
         type: As the data set names it.
         scope: Only documents of this source are searched (`scope`, `scope/...`, `scope#...`).
-        conversation: What it belongs to, where questions are asked in order.
+        conversation: The conversation that it belongs to, if questions are asked in order.
     """
 
     id: str
@@ -129,15 +106,17 @@ class QuestionSet:
 
         Args:
             limit: The first so many.
-            sample: So many at random, of those.
+            sample: So many at random, of the first.
             seed: The same seed draws the same questions.
         """
         questions = self.questions[:limit]
         if sample is not None and sample < len(questions):
             drawn = random.Random(seed).sample(range(len(questions)), sample)  # noqa: S311 - no secret
             questions = [questions[number] for number in sorted(drawn)]
-        part = f" ({len(questions):,} of them)" if len(questions) < len(self.questions) else ""
-        return replace(self, questions=questions, name=f"{self.name}{part}")
+        name = self.name
+        if len(questions) < len(self.questions):
+            name = f"{name} ({len(questions):,} of them)"
+        return replace(self, questions=questions, name=name)
 
 
 def read_questions(path: str | Path) -> QuestionSet:
@@ -155,14 +134,15 @@ def question_set(values: list[tuple[str, object]], name: str = "", sha256: str =
     questions: list[Question] = []
     failures: list[Failure] = []
     keys: set[str] = set()
-    records = [(place, record) for place, value in values for record in _records(value)]
-    for number, (place, value) in enumerate(records, 1):
-        question = value if isinstance(value, Failure) else _read_record(value, str(number), place)
-        if isinstance(question, Failure):
-            failures.append(question)
-        else:
-            others = (f"{question.id}#{repeat}" for repeat in count(2))
-            key = next(key for key in chain([question.id], others) if key not in keys)
+    number = 0
+    for place, value in values:
+        for record in _records(value):
+            number += 1
+            question = _read_record(record, str(number), place)
+            if isinstance(question, Failure):
+                failures.append(question)
+                continue
+            key = _unused(question.id, keys)
             keys.add(key)
             questions.append(replace(question, key=key))
     if not questions:
@@ -171,7 +151,16 @@ def question_set(values: list[tuple[str, object]], name: str = "", sha256: str =
     return QuestionSet(questions, failures, name, sha256)
 
 
-def read_corpus(path: str | Path, size: int | None = None, seed: int = 0) -> list[dict[str, str]]:
+def _unused(id_: str, keys: set[str]) -> str:
+    key = id_
+    repeat = 1
+    while key in keys:
+        repeat += 1
+        key = f"{id_}#{repeat}"
+    return key
+
+
+def read_corpus(path: str | Path, size: int | None = None, seed: int = 0) -> list[PassageRecord]:
     """Return the passages that a file of questions, of conversations or of GraphRAG-Bench's texts brings
     along, each once, as records that `load` reads; gold passages first.
 
@@ -184,15 +173,22 @@ def read_corpus(path: str | Path, size: int | None = None, seed: int = 0) -> lis
         InputError: There are none.
     """
     text, _ = _read_text(path, _HINT)
+    found: dict[str, PassageRecord] = {}
+    gold: set[str] = set()
     records = [value for _, value in _json_values(text, str(path)) if isinstance(value, Mapping)]
-    passages = [passage for number, value in enumerate(records, 1) for passage in _passages(value, number)]
-    if not passages:
+    for number, record in enumerate(records, 1):
+        for is_gold, passage in _passages(record, _id(record, str(number))):
+            key = json.dumps(passage)
+            found[key] = passage
+            if is_gold:
+                gold.add(key)
+    if not found:
         raise InputError("there are no passages in this file", where=str(path), hint=_HINT)
-    gold = {tuple(record.items()) for is_gold, record in passages if is_gold}
-    unique = list(dict.fromkeys(tuple(record.items()) for _, record in passages))
+    keys = list(found)
     if size is not None:
-        random.Random(seed).shuffle(unique)  # noqa: S311 - no secret
-    return [dict(record) for record in sorted(unique, key=lambda record: record not in gold)][:size]
+        random.Random(seed).shuffle(keys)  # noqa: S311 - no secret
+    keys.sort(key=lambda key: key not in gold)
+    return [found[key] for key in keys[:size]]
 
 
 @dataclass(frozen=True)
@@ -205,8 +201,8 @@ class Plans:
     sha256: str = ""
 
     def of(self, question: Question, strategy: str, *, model: bool) -> object:
-        """Return what `Memory.ask` gets as plan: a plan; None, whereupon a language model may make one; False
-        where none may be made, though a model answers."""
+        """Return what `Memory.ask` gets as plan: a plan; None if a language model may make one; False if none
+        may be made, though a model answers."""
         if self.kind == "model" or not find_strategy(strategy).follows_plan:
             return None
         return self.by_key.get(question.key, False if model else None)
@@ -217,27 +213,39 @@ def read_plans(source: str, questions: QuestionSet) -> Plans:
     these questions, or cannot be read."""
     if source in ("none", "model"):
         return Plans(source)
+    by_key: dict[str, object] = {}
     if source == "gold":
-        gold = {question.key: question.plan for question in questions.questions if question.plan is not None}
-        if not gold:
+        for question in questions.questions:
+            if question.plan is not None:
+                by_key[question.key] = question.plan
+        if not by_key:
             hint = 'Use --plans none, model or a file with plans, or put a "plan" into the records'
             raise InputError("the questions have no gold plans", where=questions.name or None, hint=hint)
-        return Plans("gold", gold)
+        return Plans("gold", by_key)
     text, sha256 = _read_text(source, f"Use {', '.join(PLAN_SOURCES)} or a file")
-    named = _named_plans(text, source)
-    by_key = {
-        question.key: named[name]
-        for question in questions.questions
-        for name in (question.question, question.id, question.key)
-        if name in named
-    }
+    plans = _named_plans(text, source)
+    for question in questions.questions:
+        for name in (question.question, question.id, question.key):
+            if name in plans:
+                by_key[question.key] = plans[name]
     if not by_key:
-        hint = (
-            'Give {"id or question": plan, ...}, or records with "id" or "question" and "plan", in an array '
-            "or one a line"
-        )
-        raise InputError("no plan in the file belongs to one of the questions", where=source, hint=hint)
+        raise InputError("no plan in the file belongs to one of the questions", where=source, hint=_PLAN_HINT)
     return Plans("file", by_key, sha256)
+
+
+def _named_plans(text: str, path: str) -> Mapping[str, object]:
+    """Return plans by the id or the text of their question; records without a plan are left out."""
+    records = [value for _, value in _json_values(text, path) if isinstance(value, dict)]
+    names = {"id", "_id", "question"}
+    if len(records) == 1 and names.isdisjoint(records[0]):
+        return records[0]
+    plans: dict[str, object] = {}
+    for record in records:
+        plan = _first(record, "plan") or record.get("questions")
+        if plan is not None:
+            for name in names & record.keys():
+                plans[str(record[name])] = plan
+    return plans
 
 
 def _read_text(path: str | Path, hint: str) -> tuple[str, str]:
@@ -257,11 +265,16 @@ def _json_values(text: str, where: str) -> list[tuple[str, object]]:
     if isinstance(whole, Failure):
         if not text.lstrip().startswith("{"):
             raise InputError(f"this is no JSON ({whole.reason})", where=where, hint=_HINT)
-        lines = [(f"{where}:{n}", line) for n, line in enumerate(text.split("\n"), 1) if line.strip()]
-        return [(place, _json(line, place)) for place, line in lines]
+        values = []
+        for number, line in enumerate(text.split("\n"), 1):
+            if line.strip():
+                place = f"{where}:{number}"
+                values.append((place, _json(line, place)))
+        return values
     if isinstance(whole, dict):
-        lists = () if any(key in whole for key in (*_QUESTIONS, *_IDS)) else _LISTS
-        whole = next((whole[key] for key in lists if isinstance(whole.get(key), list)), [whole])
+        is_record = _first(whole, "question") is not None or _first(whole, "id") is not None
+        records = None if is_record else _first(whole, "list of records")
+        whole = records if isinstance(records, list) else [whole]
     if not isinstance(whole, list):
         raise InputError("the questions have no shape that is known", where=where, hint=_HINT)
     return [(f"{where}: record {number}", value) for number, value in enumerate(whole, 1)]
@@ -275,94 +288,125 @@ def _json(text: str, place: str) -> Any:
         return Failure(place, f"broken JSON: {error}")
 
 
-def _records(value: Any) -> list[object]:
+def _records(value: Any) -> list[Any]:
     """Return the records of a value: one, or a LoCoMo conversation's questions."""
     if not isinstance(value, Mapping) or "conversation" not in value or not isinstance(value.get("qa"), list):
         return [value]
-    scope = str(value.get("sample_id", "conversation"))
-    return [
-        {
-            **record,
+    scope = _talk(value)
+    records = []
+    for number, record in enumerate(value["qa"], 1):
+        evidence = record.get("evidence", ())
+        own = {
             "dialogue": scope,
             "id": f"{scope}-{number}",
             "answerable": record.get("category") != _ADVERSARIAL,
-            "sources": [f"{scope}#{turn}" for turn in record.get("evidence", ())],
-            "hops": len(record.get("evidence", ())) or None,
+            "sources": [f"{scope}#{turn}" for turn in evidence],
+            "hops": len(evidence) or None,
             "scope": scope,
             "conversation": scope,
         }
-        for number, record in enumerate(value["qa"], 1)
-    ]
+        records.append({**record, **own})
+    return records
 
 
 def _read_record(value: Any, number: str, place: str) -> Question | Failure:
-    """Read one record; `number` is its id where it has none."""
+    """Read one record; `number` is its id if it has none."""
+    if isinstance(value, Failure):
+        return value
     if not isinstance(value, Mapping):
         return Failure(place, "not a record")
-    question = _first(value, _QUESTIONS)
+    question = _first(value, "question")
     if not isinstance(question, str) or not question.strip():
         return Failure(place, "no `question`")
-    shape = next((name for name, keys in _SHAPES if any(key in value for key in keys)), "own")
-    if shape == "hotpotqa" and value.get("type") in _TWO_WIKI:
-        shape = "2wikimultihopqa"
+    shape = "own"
+    for name, keys in _data_sets()["shapes"].items():
+        if not value.keys().isdisjoint(keys):
+            shape = name
+            break
     try:
         return _question(value, question.strip(), number, shape)
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         return Failure(place, f"a field has another form than in {shape}: {type(error).__name__}: {error}")
 
 
-def _question(value: Record, question: str, number: str, shape: str) -> Question:
-    id_ = str(_first(value, _IDS) or number)
-    answers = tuple(dict.fromkeys(_read_answers(value)))
-    answerable = value.get("answerable")
+def _question(record: Record, question: str, number: str, shape: str) -> Question:
+    id_ = _id(record, number)
+    if date := record.get("question_date"):
+        question = f"{question} (asked on {date})"
+    answers = tuple(dict.fromkeys(_read_answers(record)))
+    answerable = record.get("answerable")
     if answerable is None:
-        unanswered = bool(answers) and all(answer.strip().casefold() in _NO_ANSWER for answer in answers)
-        answerable = not unanswered and not (shape == "longmemeval" and id_.endswith("_abs"))
+        is_refused = bool(answers) and _NO_ANSWER.issuperset(map(str.casefold, map(str.strip, answers)))
+        is_abstention = shape == "longmemeval" and id_.endswith("_abs")
+        answerable = not is_refused and not is_abstention
     if not isinstance(answerable, bool):
         raise TypeError("`answerable` is neither true nor false")
-    plan = _first(value, _PLANS[:3])
-    date = value.get("question_date")
+    plan = _first(record, "plan")
     return Question(
         id_,
-        f"{question} (asked on {date})" if date else question,
+        question,
         answers if answerable else (),
-        tuple(dict.fromkeys(_read_gold(value, id_))),
+        tuple(dict.fromkeys(_read_gold(record, id_))),
         answerable,
         plan,
-        _read_hops(value, plan),
+        _read_hops(record, plan),
         shape,
-        type=str(_first(value, _TYPES) or ""),
-        scope=str(value.get("scope") or _scope_of(value, id_, shape)),
-        conversation=str(value.get("conversation") or ""),
+        type=str(_first(record, "type") or ""),
+        scope=str(record.get("scope") or _scope(record, id_, shape)),
+        conversation=str(record.get("conversation") or ""),
     )
 
 
-def _first(value: Record, keys: tuple[str, ...]) -> Any:
-    return next((value[key] for key in keys if value.get(key) is not None), None)
+@cache
+def _data_sets() -> dict[str, Any]:
+    """Return the keys of fields by the name of the field, and under `shapes` the keys that only one data set
+    has."""
+    keys: dict[str, Any] = json.loads((files("gsw_graph.evaluate") / "data_sets.json").read_text("utf-8"))
+    return keys
 
 
-def _scope_of(value: Record, id_: str, shape: str) -> str:
+def _first(record: Record, field: str) -> Any:
+    """Return the value under the first key of a field that a record has."""
+    for key in _data_sets()[field]:
+        if record.get(key) is not None:
+            return record[key]
+    return None
+
+
+def _id(record: Record, number: str) -> str:
+    return str(_first(record, "id") or number)
+
+
+def _talk(record: Record) -> str:
+    """Return the name of a LoCoMo conversation."""
+    return str(record.get("sample_id", "conversation"))
+
+
+def _scope(record: Record, id_: str, shape: str) -> str:
     """Return the source of what alone a question may see: its own context, or GraphRAG-Bench's novel."""
-    novel = _text(value.get("source", "")) if shape == "graphrag-bench" else ""
-    return novel or (id_ if isinstance(value.get("context"), str) or shape == "longmemeval" else "")
+    if shape == "graphrag-bench" and record.get("source"):
+        return _text(record["source"])
+    has_own_context = isinstance(record.get("context"), str) or shape == "longmemeval"
+    return id_ if has_own_context else ""
 
 
-def _read_answers(value: Record) -> Iterator[str]:
-    keys = next(([key, *more] for key, more in _ANSWERS if value.get(key) is not None), [])
-    for key in (*keys, "answer_aliases"):
-        answers = value.get(key)
-        if key in _JSON_TEXT and isinstance(answers, str) and answers.lstrip().startswith("["):
+def _read_answers(record: Record) -> Iterator[str]:
+    keys = _data_sets()
+    yield from _answer_texts(_first(record, "answer"))
+    for key in keys["more answers"]:
+        answers = record.get(key)
+        if isinstance(answers, str) and key in keys["answers as JSON text"] and answers.lstrip()[:1] == "[":
             answers = json.loads(answers)
         yield from _answer_texts(answers)
 
 
-def _answer_texts(value: object) -> Iterator[str]:
+def _answer_texts(value: Any) -> Iterator[str]:
     """Yield the texts of an answer, which may be true or false, a list, or a record with aliases."""
     if isinstance(value, bool):
         yield "yes" if value else "no"
     elif isinstance(value, Mapping):
-        main = _first(value, ("value", "Value", "answer"))
-        yield from _answer_texts([_text(main), value.get("aliases") or value.get("Aliases") or []])
+        yield _text(_first(value, "text of an answer"))
+        yield from _answer_texts(_first(value, "aliases of an answer"))
     elif isinstance(value, list):
         for item in value:
             yield from _answer_texts(item)
@@ -370,65 +414,79 @@ def _answer_texts(value: object) -> Iterator[str]:
         yield str(value)
 
 
-def _read_gold(value: Record, id_: str) -> Iterator[Gold]:
+def _read_gold(record: Record, id_: str) -> Iterator[Gold]:
     """Read the supporting passages as HippoRAG 2 does (`get_gold_docs`); the white space between sentences,
     which differs between its two sets, is not compared."""
-    for gold, record in _passages(value, 0):
-        if gold and "source" not in record:
-            yield Gold(record["title"], record["text"])
-    for passage in _list(value.get("passages")):
-        named = {"title": "", "text": passage} if isinstance(passage, str) else passage
-        yield Gold(_text(named["title"]), _text(named["text"]))
-    sessions = [f"{id_}#{session}" for session in _list(value.get("answer_session_ids"))]
-    for source in (*_list(value.get("sources")), *_list(value.get("supporting")), *sessions):
+    for is_gold, passage in _passages(record, id_):
+        if is_gold:
+            yield Gold(passage["title"], passage["text"])
+    for named in _list(record, "passages"):
+        if isinstance(named, str):
+            yield Gold(text=named)
+        else:
+            yield Gold(_text(named["title"]), _text(named["text"]))
+    for session in _list(record, "answer_session_ids"):
+        yield Gold(source=f"{id_}#{session}")
+    for source in _list(record, "sources") + _list(record, "supporting"):
         yield Gold(source=_text(source))
 
 
-def _passages(value: Record, number: int) -> Iterator[tuple[bool, dict[str, str]]]:
-    """Yield the passages of a record as `load` reads them, and whether each is gold."""
-    id_ = str(_first(value, _IDS) or number)
-    context = value.get("context")
-    if isinstance(value.get("conversation"), Mapping):
-        yield from _turns(value["conversation"], str(value.get("sample_id", "conversation")))
-    elif "haystack_sessions" in value:
-        names, dates = value["haystack_session_ids"], value["haystack_dates"]
-        for name, date, turns in zip(names, dates, value["haystack_sessions"], strict=True):
+def _passages(record: Record, id_: str) -> Iterator[tuple[bool, PassageRecord]]:
+    """Yield the passages of a record, and whether each is gold."""
+    context = record.get("context")
+    if isinstance(record.get("conversation"), Mapping):
+        yield from _turns(record["conversation"], _talk(record))
+    elif "haystack_sessions" in record:
+        names, dates = record["haystack_session_ids"], record["haystack_dates"]
+        for name, date, turns in zip(names, dates, record["haystack_sessions"], strict=True):
             text = "\n".join(f"{turn['role']}: {turn['content']}" for turn in turns)
-            yield False, {"source": id_, "id": str(name), "title": f"Session of {date}", "text": text}
-    elif "corpus_name" in value:
-        yield False, {"source": _text(value["corpus_name"]), "title": "", "text": _text(context)}
+            yield False, _document(id_, name, f"Session of {date}", text)
+    elif "corpus_name" in record:
+        yield False, {"source": _text(record["corpus_name"]), "title": "", "text": _text(context)}
     elif isinstance(context, str):
-        for place, text in enumerate(re.split(r"^#* ?Passage \d+:?\s*$", context, flags=re.MULTILINE)):
+        for place, text in enumerate(_CONTEXT.split(context)):
             if text.strip():
-                yield False, {"source": id_, "id": str(place), "title": "", "text": text.strip()}
+                yield False, _document(id_, place, "", text.strip())
     elif context is not None:
-        titles = {_text(title) for title, *_ in _pairs(value["supporting_facts"], "sent_id")}
-        for title, sentences in _pairs(context, "sentences"):
-            yield title in titles, {"title": _text(title), "text": " ".join(map(_text, _list(sentences)))}
-    for passage in (*_list(value.get("contexts")), *_list(value.get("paragraphs"))):
+        titles = _supporting_titles(record)
+        for title, sentences in _pairs(record, "context", "sentences"):
+            if not isinstance(sentences, list):
+                raise TypeError(f"{sentences!r:.60} is not a list")
+            yield title in titles, {"title": _text(title), "text": " ".join(map(_text, sentences))}
+    for passage in _list(record, "contexts") + _list(record, "paragraphs"):
         text = _text(passage["text" if "text" in passage else "paragraph_text"])
         yield bool(passage.get("is_supporting", True)), {"title": _text(passage["title"]), "text": text}
 
 
-def _turns(conversation: Record, scope: str) -> Iterator[tuple[bool, dict[str, str]]]:
+def _document(source: str, id_: object, title: str, text: str) -> PassageRecord:
+    return {"source": source, "id": str(id_), "title": title, "text": text}
+
+
+def _turns(conversation: Record, scope: str) -> Iterator[tuple[bool, PassageRecord]]:
     """Yield LoCoMo's turns, each a document of its own that names its day."""
     for name, turns in conversation.items():
-        if re.fullmatch(r"session_\d+", name):
+        if _SESSION.fullmatch(name):
             day = conversation.get(f"{name}_date_time", "")
             for turn in turns:
                 text = f"{turn['speaker']}: {turn['text']}"
-                yield False, {"source": scope, "id": turn["dia_id"], "title": f"{name}, {day}", "text": text}
+                yield False, _document(scope, turn["dia_id"], f"{name}, {day}", text)
 
 
-def _pairs(pairs: Any, second: str) -> list[Any]:
-    """Return a list of [title, something], also where it is written as a record of two lists, as Hugging
-    Face's copies have it."""
+def _supporting_titles(record: Record) -> set[str]:
+    return {_text(title) for title, *_ in _pairs(record, "supporting_facts", "sent_id")}
+
+
+def _pairs(record: Record, key: str, second: str) -> list[Any]:
+    """Return a list of [title, something], also if it is written as a record of two lists, as Hugging Face's
+    copies have it."""
+    pairs = record[key]
     if isinstance(pairs, Mapping):
         return list(zip(pairs["title"], pairs[second], strict=True))
-    return _list(pairs)
+    return _list(record, key)
 
 
-def _list(value: Any) -> list[Any]:
+def _list(record: Record, key: str) -> list[Any]:
+    value = record.get(key)
     if not isinstance(value, list | None):
         raise TypeError(f"{value!r:.60} is not a list")
     return value or []
@@ -440,26 +498,12 @@ def _text(value: object) -> str:
     return value
 
 
-def _read_hops(value: Record, plan: object) -> int | None:
-    if type(value.get("hops")) is int:
-        return int(value["hops"])
+def _read_hops(record: Record, plan: object) -> int | None:
+    hops = record.get("hops")
+    if type(hops) is int:
+        return hops
     if isinstance(plan, list):
         return len(plan) or None
-    if "supporting_facts" in value:
-        return len({title for title, *_ in _pairs(value["supporting_facts"], "sent_id")}) or None
-    return 1 if "obj" in value or "reference" in value or "possible_answers" in value else None
-
-
-def _named_plans(text: str, path: str) -> dict[str, object]:
-    """Return plans by the id or the text of their question; records without a plan are left out."""
-    records = [value for _, value in _json_values(text, path) if isinstance(value, dict)]
-    names = ("id", "_id", "question")
-    if len(records) == 1 and not any(key in records[0] for key in names):
-        return records[0]
-    return {
-        str(record[key]): plan
-        for record in records
-        if (plan := _first(record, _PLANS)) is not None
-        for key in names
-        if key in record
-    }
+    if "supporting_facts" in record:
+        return len(_supporting_titles(record)) or None
+    return None if record.keys().isdisjoint(("obj", "reference", "possible_answers")) else 1

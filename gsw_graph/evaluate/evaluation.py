@@ -5,28 +5,36 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from itertools import combinations
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, TypeAlias
 
 from gsw_graph.errors import InputError
-from gsw_graph.evaluate.data import Gold, Question
-from gsw_graph.evaluate.journal import Judgement, Outcome, from_row
-from gsw_graph.evaluate.metrics import METRICS, ScoredOutcome, interval, mean, paired, spread
+from gsw_graph.evaluate.data import Question, QuestionSet
+from gsw_graph.evaluate.journal import Outcome, Verdicts
+from gsw_graph.evaluate.metrics import (
+    METRICS,
+    answer_scores,
+    interval,
+    mean,
+    paired,
+    ranked_values,
+    spread,
+)
 from gsw_graph.model.results import Result
 
 FILE = "results.json"
+_LISTED = ("key", "question", "answers", "answerable", "hops", "type", "scope")  # of a question
 ALL_PAIRS = 4  # strategies of which every two are compared; of more, each with the first
 _HINT = "gswgraph eval QUESTIONS --out DIR writes them"
 _SAME = ("plans", "plans_sha256", "k", "answer", "llm", "protocol", "memory", "versions")
-_IGNORED = (
-    "memory",
-    "llm",
-    "cache_dir",
-    "concurrency",
-)  # of the configuration: compared by another name, or without effect
+# Settings that are compared by another name, or without effect.
+_IGNORED = ("memory", "llm", "cache_dir", "concurrency")
+Figures: TypeAlias = dict[str, Any]
+Values: TypeAlias = Mapping[str, float]
+"""Of METRICS for one question."""
 
 
 @dataclass(frozen=True)
@@ -42,10 +50,10 @@ class Evaluation(Result):
             language model gave no plan or no answer, or the judge no verdict.
     """
 
-    settings: dict[str, Any]
-    strategies: dict[str, dict[str, Any]]
-    differences: list[dict[str, Any]]
-    questions: list[dict[str, Any]]
+    settings: Figures
+    strategies: dict[str, Figures]
+    differences: list[Figures]
+    questions: list[Figures]
     failures: list[dict[str, str]]
 
 
@@ -65,94 +73,135 @@ class Comparison(Result):
     only_first: int
     only_second: int
     settings: dict[str, list[Any]]
-    differences: list[dict[str, Any]]
+    differences: list[Figures]
+
+
+class Scored(NamedTuple):
+    """A question and what a strategy returned for it, as the results have both, and its METRICS."""
+
+    question: Figures
+    row: Figures
+    values: Values
 
 
 def assemble(
-    settings: dict[str, Any], scored: dict[str, list[ScoredOutcome]], unread: Sequence[tuple[str, str]] = ()
+    settings: Figures,
+    questions: QuestionSet,
+    outcomes: Mapping[str, Sequence[Outcome]],
+    verdicts: Verdicts | None = None,
 ) -> Evaluation:
     """Sum up the rows of a run, which do not depend on the order they came in.
 
     Args:
         settings: As of `Evaluation`.
-        scored: By strategy the outcomes, in the order of the questions.
-        unread: Places of records that are no questions, and why.
+        questions: All that were asked.
+        outcomes: By strategy, in the order of the questions.
+        verdicts: Of a judge; None if nothing was judged.
     """
-    failed = [(place, "", reason) for place, reason in unread]
-    failed += [
-        (outcome.row.key, name, reason)
-        for name, outcomes in scored.items()
-        for outcome in outcomes
-        if (reason := outcome.row.error or outcome.row.note)
-    ]
-    failed += [
-        (verdict.key, name, f"{verdict.judge} judged nothing: {verdict.error}")
-        for name, outcomes in scored.items()
-        for outcome in outcomes
-        if (verdict := outcome.judgement) and verdict.error
-    ]
-    names = list(scored)
-    listed = [
-        {
-            "key": (question := outcomes[0].question).key,
-            "question": question.question,
-            "answers": list(question.answers),
-            "answerable": question.answerable,
-            "hops": question.hops,
-            "type": question.type,
-            "scope": question.scope,
-            "gold": len(question.gold),
-            "strategies": {name: outcome.to_dict() for name, outcome in zip(names, outcomes, strict=True)},
-        }
-        for outcomes in zip(*scored.values(), strict=True)
-    ]
-    all_pairs = len(names) <= ALL_PAIRS
-    pairs = combinations(names, 2) if all_pairs else ((names[0], name) for name in names[1:])
+    listed = [_listed(question) for question in questions.questions]
+    figures: dict[str, Figures] = {}
+    scored: dict[str, list[Scored]] = {}
+    for name, rows in outcomes.items():
+        # A strategy answers if it did, or abstained though it retrieved something.
+        answers = settings["answer"] and any(
+            row.answer is not None or (row.abstained and row.passages) for row in rows
+        )
+        for question, entry, row in zip(questions.questions, listed, rows, strict=True):
+            verdict = verdicts.get((name, question.key)) if verdicts else None
+            judged = verdicts is not None
+            scores = answer_scores(question, row, verdict, answers=answers, judged=judged)
+            outcome = asdict(row) | scores
+            del outcome["variant"], outcome["key"]
+            entry["strategies"][name] = outcome
+        scored[name] = _scored(listed, name, settings)
+        figures[name] = summarise(scored[name], answers=answers)
+    names = list(outcomes)
+    pairs = list(combinations(names, 2))
+    if len(names) > ALL_PAIRS:
+        pairs = [(names[0], name) for name in names[1:]]
+    compared: list[Figures] = []
+    for first, second in pairs:
+        compared += differences(scored[first], scored[second], first, second)
+    failures = _failures(questions, outcomes, verdicts)
     return Evaluation(
         settings,
-        {name: summarise(outcomes) for name, outcomes in scored.items()},
-        [row for a, b in pairs for row in differences(a, scored[a], b, scored[b])],
+        figures,
+        compared,
         listed,
-        [{"question": key, "strategy": name, "reason": reason} for key, name, reason in failed],
+        [{"question": key, "strategy": name, "reason": reason} for key, name, reason in failures],
     )
 
 
-def summarise(scored: Sequence[ScoredOutcome]) -> dict[str, Any]:
+def _listed(question: Question) -> Figures:
+    """Return a question as the results have it, without strategies yet."""
+    values = asdict(question)
+    entry: Figures = {name: values[name] for name in _LISTED}
+    entry["answers"] = list(question.answers)
+    entry["gold"] = len(question.gold)
+    entry["strategies"] = {}
+    return entry
+
+
+def _failures(
+    questions: QuestionSet, outcomes: Mapping[str, Sequence[Outcome]], verdicts: Verdicts | None
+) -> Iterator[tuple[str, str, str]]:
+    """Yield question, strategy and reason of each failure, those of the judge last."""
+    for failure in questions.failures:
+        yield failure.source, "", failure.reason
+    for name, rows in outcomes.items():
+        for row in rows:
+            if problem := row.error or row.note:
+                yield row.key, name, problem
+    for name, rows in outcomes.items():
+        for row in rows:
+            verdict = verdicts.get((name, row.key)) if verdicts else None
+            if verdict and verdict.error:
+                yield row.key, name, f"{verdict.judge} judged nothing: {verdict.error}"
+
+
+def _scored(questions: Iterable[Figures], strategy: str, settings: Figures) -> list[Scored]:
+    """Return what a strategy returned for questions of the results. A metric is left out if it has no value,
+    as recall has none without gold passages or beyond k."""
+    scored = []
+    for question in questions:
+        row = question["strategies"][strategy]
+        values = {metric: row[metric] for metric in METRICS if row.get(metric) is not None}
+        if question["answerable"] and question["gold"]:
+            values |= ranked_values(row["ranks"], settings["k"])
+        scored.append(Scored(question, row, values))
+    return scored
+
+
+def summarise(scored: Sequence[Scored], *, answers: bool) -> Figures:
     """Return the figures of all questions, `intervals` of them, and under `by_hops` and `by_type` those of
     the questions of so many hops and of a type (`?`: not known)."""
-    intervals = {
-        metric: limits for metric in METRICS if (limits := interval(_values(scored, metric))) is not None
-    }
-    return {
-        **_figures(scored),
-        "intervals": intervals,
-        "by_hops": _figures_by(scored, "hops"),
-        "by_type": _figures_by(scored, "type"),
-    }
-
-
-def _figures_by(scored: Sequence[ScoredOutcome], field: str) -> dict[str, dict[str, Any]]:
-    values = {getattr(outcome.question, field) for outcome in scored}
-    return {
-        str(value or "?"): _figures([row for row in scored if getattr(row.question, field) == value])
-        for value in sorted(values, key=lambda value: (not value, value))
-    }
+    figures = _figures(scored, answers=answers)
+    figures["intervals"] = {}
+    for metric in METRICS:
+        if limits := interval(_values(scored, metric)):
+            figures["intervals"][metric] = limits
+    for field in ("hops", "type"):
+        groups: dict[Any, list[Scored]] = {}
+        for one in scored:
+            groups.setdefault(one.question[field], []).append(one)
+        parts: dict[str, Figures] = {}
+        for value in sorted(groups, key=lambda value: (not value, value)):
+            parts[str(value or "?")] = _figures(groups[value], answers=answers)
+        figures[f"by_{field}"] = parts
+    return figures
 
 
 def differences(
-    first: str, first_outcomes: Sequence[ScoredOutcome], second: str, second_outcomes: Sequence[ScoredOutcome]
-) -> list[dict[str, Any]]:
+    first: Iterable[Scored], second: Iterable[Scored], first_name: str, second_name: str
+) -> list[Figures]:
     """Return by metric the paired difference of two strategies on the questions for which both have it."""
+    both = [(a.values, b.values) for a, b in zip(first, second, strict=True)]
     rows = []
     for metric in METRICS:
-        values = [
-            (first_outcome.get(metric), second_outcome.get(metric))
-            for first_outcome, second_outcome in zip(first_outcomes, second_outcomes, strict=True)
-        ]
-        both = [(a, b) for a, b in values if a is not None and b is not None]
-        if both:
-            difference = paired([a for a, _ in both], [b for _, b in both])
-            rows.append({"first": first, "second": second, "metric": metric, **difference})
+        pairs = [(a[metric], b[metric]) for a, b in both if metric in a and metric in b]
+        if pairs:
+            names = {"first": first_name, "second": second_name, "metric": metric}
+            rows.append(names | paired(*zip(*pairs, strict=True)))
     return rows
 
 
@@ -160,7 +209,8 @@ def load(path: str | Path) -> Evaluation:
     """Load an evaluation from its `results.json`, or the folder that holds it; also one of another version.
     InputError: it cannot be read, or is none."""
     file = Path(path)
-    file = file / FILE if file.is_dir() else file
+    if file.is_dir():
+        file /= FILE
     try:
         value = json.loads(file.read_bytes())
         return Evaluation(**{name: value[name] for name in Evaluation.__dataclass_fields__})
@@ -174,112 +224,82 @@ def load(path: str | Path) -> Evaluation:
 def compare(first: Evaluation | str | Path, second: Evaluation | str | Path) -> Comparison:
     """Compare two evaluations, or the files or folders that hold them: strategies of the same name, or the
     only one of each. InputError: they have no question or no strategy in common."""
-    a, b = (item if isinstance(item, Evaluation) else load(item) for item in (first, second))
-    names, shared = _in_common(a, b)
-    rows = [
-        row
-        for name, other in names
-        for row in differences(
-            name,
-            [rescored(question, name, a) for question, _ in shared],
-            other,
-            [rescored(question, other, b) for _, question in shared],
-        )
-    ]
-    was, now = _circumstances(a), _circumstances(b)
-    changed = {
-        name: [was.get(name), now.get(name)] for name in {**was, **now} if was.get(name) != now.get(name)
-    }
-    if names[0][0] != names[0][1]:
-        changed["strategy"] = list(names[0])
-    alone = len(a.questions) - len(shared), len(b.questions) - len(shared)
-    return Comparison(len(shared), *alone, changed, rows)
-
-
-def _in_common(
-    a: Evaluation, b: Evaluation
-) -> tuple[list[tuple[str, str]], list[tuple[dict[str, Any], dict[str, Any]]]]:
-    """Return the strategies and the questions that two evaluations have in common, those of both."""
+    a = first if isinstance(first, Evaluation) else load(first)
+    b = second if isinstance(second, Evaluation) else load(second)
     names = [(name, name) for name in a.strategies if name in b.strategies]
     if not names and len(a.strategies) == len(b.strategies) == 1:
         names = list(zip(a.strategies, b.strategies, strict=True))
-    others = {(question["key"], question["question"]): question for question in b.questions}
-    shared = [
-        (question, others[key])
-        for question in a.questions
-        if (key := (question["key"], question["question"])) in others
-    ]
+    others = {_identity(question): question for question in b.questions}
+    shared = [question for question in a.questions if _identity(question) in others]
     if not names or not shared:
         noun = "question" if names else "strategy"
         raise InputError(
             f"the evaluations have no {noun} in common",
             hint=f"The first has {', '.join(a.strategies)}, the second {', '.join(b.strategies)}",
         )
-    return names, shared
+    rows: list[Figures] = []
+    for name, other in names:
+        first_scored = _scored(shared, name, a.settings)
+        second_scored = _scored([others[_identity(question)] for question in shared], other, b.settings)
+        rows += differences(first_scored, second_scored, name, other)
+    was, now = _circumstances(a), _circumstances(b)
+    changed = {}
+    for setting in was | now:
+        if was.get(setting) != now.get(setting):
+            changed[setting] = [was.get(setting), now.get(setting)]
+    if names[0][0] != names[0][1]:
+        changed["strategy"] = list(names[0])
+    number = len(shared)
+    return Comparison(number, len(a.questions) - number, len(b.questions) - number, changed, rows)
 
 
-def rescored(question: dict[str, Any], strategy: str, evaluation: Evaluation) -> ScoredOutcome:
-    """Return what a strategy returned for a question, from the results. Of its gold passages only the
-    number is known."""
-    row = question["strategies"][strategy]
-    key = question["key"]
-    restored = Question(
-        key,
-        question["question"],
-        tuple(question["answers"]),
-        tuple(Gold(source=str(number)) for number in range(question["gold"])),
-        question["answerable"],
-        hops=question["hops"],
-        key=key,
-        type=question.get("type", ""),
-        scope=question.get("scope", ""),
-    )
-    judged = "lr1" in row
-    verdict = from_row(Judgement, row, variant=strategy, key=key, judge="", error=None) if judged else None
-    answers = evaluation.strategies[strategy]["abstention"] is not None
-    outcome = from_row(Outcome, row, variant=strategy, key=key)
-    return ScoredOutcome(restored, outcome, evaluation.settings["k"], answers, judged, verdict)
+def _identity(question: Figures) -> tuple[str, str]:
+    return question["key"], question["question"]
 
 
-def _values(scored: Sequence[ScoredOutcome], metric: str) -> list[float]:
-    return [value for outcome in scored if (value := outcome.get(metric)) is not None]
+def _values(scored: Iterable[Scored], metric: str) -> list[float]:
+    return [one.values[metric] for one in scored if metric in one.values]
 
 
-def _figures(scored: Sequence[ScoredOutcome]) -> dict[str, Any]:
+def _figures(scored: Sequence[Scored], *, answers: bool) -> Figures:
     """Return n, with_gold (questions that recall is of); figures of passages by k; those of answers (None
-    where nothing is answered or judged); abstention; ms; tokens and dollars; economy; plans; failed (could
+    if nothing is answered or judged); abstention; ms; tokens and dollars; economy; plans; failed (could
     not be asked); silent (the model gave no plan or no answer); cached (replies came from the cache)."""
-    figures: dict[str, Any] = {"n": len(scored), "with_gold": len(_values(scored, "recall@1"))}
+    figures: Figures = {"n": len(scored), "with_gold": len(_values(scored, "recall@1"))}
     for metric in METRICS[:-1]:
-        name, at, k = metric.partition("@")
+        name, has_k, k = metric.partition("@")
         value = mean(_values(scored, metric))
-        if not at:
+        if not has_k:
             figures[name] = value
-        elif figures.setdefault(name, {}) is not None and value is not None:
-            figures[name][k] = value
-    rows = [outcome.row for outcome in scored]
-    dollars = [row.dollars for row in rows if row.dollars is not None]
-    return {
-        **figures,
-        "abstention": _abstention(scored),
-        "ms": {**spread(_values(scored, "ms")), "stages": _stages(rows)},
-        "tokens": _tokens(scored),
-        "dollars": sum(dollars) if dollars else None,
-        "economy": economy(scored),
-        "plans": dict(sorted(Counter(row.plan_source or "none" for row in rows if not row.error).items())),
-        "failed": sum(row.error is not None for row in rows),
-        "silent": sum(row.note is not None for row in rows),
-        "cached": sum(row.cached for row in rows),
-    }
+            continue
+        by_k = figures.setdefault(name, {})
+        if value is not None:
+            by_k[k] = value
+    rows = [one.row for one in scored]
+    dollars = [row["dollars"] for row in rows if row["dollars"] is not None]
+    plans = Counter(row["plan_source"] or "none" for row in rows if not row["error"])
+    figures["abstention"] = _abstention(scored) if answers else None
+    figures["ms"] = {**spread(_values(scored, "ms")), "stages": _stages(rows)}
+    figures["tokens"] = _tokens(rows)
+    figures["dollars"] = sum(dollars) if dollars else None
+    figures["economy"] = economy(scored) if answers else None
+    figures["plans"] = dict(sorted(plans.items()))
+    figures["failed"] = sum(row["error"] is not None for row in rows)
+    figures["silent"] = sum(row["note"] is not None for row in rows)
+    figures["cached"] = sum(row["cached"] for row in rows)
+    return figures
 
 
-def _abstention(scored: Sequence[ScoredOutcome]) -> dict[str, float | int | None] | None:
+def _abstention(scored: Iterable[Scored]) -> Figures:
     """Return how many questions are answerable and not, and the shares of them that were answered, and that
-    were abstained from. None where nothing is answered."""
-    if not any(outcome.answers for outcome in scored):
-        return None
-    answered = [row.row.answer is not None for row in scored if row.question.answerable]
-    abstained = [row.row.abstained for row in scored if not row.question.answerable]
+    were abstained from."""
+    answered: list[bool] = []
+    abstained: list[bool] = []
+    for question, row, _ in scored:
+        if question["answerable"]:
+            answered.append(row["answer"] is not None)
+        else:
+            abstained.append(row["abstained"])
     return {
         "answerable": len(answered),
         "answered": mean(answered),
@@ -288,50 +308,54 @@ def _abstention(scored: Sequence[ScoredOutcome]) -> dict[str, float | int | None
     }
 
 
-def _stages(rows: Sequence[Outcome]) -> dict[str, dict[str, float]]:
+def _stages(rows: Iterable[Figures]) -> dict[str, dict[str, float]]:
     """Return milliseconds by stage; stages in which nothing passed are left out."""
-    timed = [row.seconds for row in rows if not row.error and row.seconds]
-    names = dict.fromkeys(name for seconds in timed for name in seconds if name != "total")
-    return {
-        name: spread([1000 * seconds.get(name, 0.0) for seconds in timed])
-        for name in names
-        if any(seconds.get(name) for seconds in timed)
-    }
+    timed = [row["seconds"] for row in rows if not row["error"] and row["seconds"]]
+    stages = {}
+    for name in dict.fromkeys(name for seconds in timed for name in seconds):
+        milliseconds = [1000 * seconds.get(name, 0.0) for seconds in timed]
+        if name != "total" and any(milliseconds):
+            stages[name] = spread(milliseconds)
+    return stages
 
 
-def _tokens(scored: Sequence[ScoredOutcome]) -> dict[str, Any]:
+def _tokens(rows: Sequence[Figures]) -> Figures:
     """Return means a question by kind, see `Outcome`, and `total`, in and out of all questions."""
-    names = dict.fromkeys(name for outcome in scored for name in outcome.row.tokens)
-    means = {name: mean([outcome.row.tokens.get(name, 0) for outcome in scored]) for name in names}
-    return {**means, "total": sum(outcome.tokens for outcome in scored)}
+    sums: Counter[str] = Counter()
+    for row in rows:
+        sums.update(row["tokens"])
+    tokens: Figures = {name: number / len(rows) for name, number in sums.items()}
+    tokens["total"] = sums["in"] + sums["out"]
+    return tokens
 
 
-def economy(scored: Sequence[ScoredOutcome]) -> dict[str, Any] | None:
+def economy(scored: Iterable[Scored]) -> Figures:
     """Return GRASP's success economy, tokens for a right answer weighted by hops: sum of d tokens_d over
-    sum of d right_d, d the hops (1 where not known).
+    sum of d right_d, d the hops (1 if not known). Right is an exact answer, or to abstain from a question
+    that the corpus does not answer.
 
-    `value`, and `by_hops` tokens_d over right_d; None where nothing is right, all None where nothing is
-    answered. Less is better.
+    `value`, and `by_hops` tokens_d over right_d; None if nothing is right. Less is better.
     """
-    if not any(outcome.answers for outcome in scored):
-        return None
-    rows = [(outcome.question.hops or 1, outcome.tokens, outcome.correct) for outcome in scored]
-    weighted = sum(hops * right for hops, _, right in rows)
-    value = sum(hops * tokens for hops, tokens, _ in rows) / weighted if weighted else None
-    by_hops: dict[str, float | None] = {}
-    for depth in sorted({hops for hops, _, _ in rows}):
-        right = sum(right for hops, _, right in rows if hops == depth)
-        tokens = sum(tokens for hops, tokens, _ in rows if hops == depth)
-        by_hops[str(depth)] = tokens / right if right else None
-    return {"value": value, "by_hops": by_hops}
+    tokens: Counter[int] = Counter()
+    right: Counter[int] = Counter()
+    for question, row, values in scored:
+        hops = question["hops"] or 1
+        tokens[hops] += row["tokens"].get("in", 0) + row["tokens"].get("out", 0)
+        right[hops] += values.get("em") == 1 if question["answerable"] else row["abstained"]
+    spent = sum(hops * number for hops, number in tokens.items())
+    earned = sum(hops * number for hops, number in right.items())
+    by_hops = {str(hops): tokens[hops] / right[hops] if right[hops] else None for hops in sorted(tokens)}
+    return {"value": spent / earned if earned else None, "by_hops": by_hops}
 
 
-def _circumstances(evaluation: Evaluation) -> dict[str, Any]:
+def _circumstances(evaluation: Evaluation) -> Figures:
     """Return what two evaluations must have in common to differ by their strategies alone."""
     settings = evaluation.settings
-    return {
-        "questions": settings["questions"]["sha256"],
-        **{name: settings.get(name) for name in _SAME},
-        "judge": (settings.get("judge") or {}).get("model"),
-        **{f"config.{name}": value for name, value in settings["config"].items() if name not in _IGNORED},
-    }
+    judge = settings.get("judge") or {}
+    circumstances = {"questions": settings["questions"]["sha256"], "judge": judge.get("model")}
+    for name in _SAME:
+        circumstances[name] = settings.get(name)
+    for name, value in settings["config"].items():
+        if name not in _IGNORED:
+            circumstances[f"config.{name}"] = value
+    return circumstances

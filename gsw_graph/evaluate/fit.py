@@ -58,38 +58,52 @@ def fit_scores(memory: Memory, questions: QuestionSet) -> tuple[Fit, int]:
     """
     planned = [question for question in questions.questions if question.answerable and _answers(question)]
     rows: Rows = []
+    used: dict[str, str] = {}
     for question in planned:
         context = memory._context(AskOptions())
         rows += _pair_rows(question, context)
+        used = context.used
     if len(rows) < _LEAST or not any(right.any() for _, right in rows):
-        hint = "Give questions with gold decompositions and answers of their steps, as MuSiQue has them"
         raise InputError(
-            f"there are {len(rows)} sub-questions with candidates", where=questions.name, hint=hint
+            f"there are {len(rows)} sub-questions with candidates",
+            where=questions.name,
+            hint="Give questions with gold decompositions and answers of their steps, as MuSiQue has them",
         )
     cosines = np.concatenate([values for values, _ in rows])[:, :_COSINES]
-    used = context.used
     fit = Fit(
         used["embedder"],
         used.get("reranker", "cosine"),
         _pair_weights(rows),
-        mean=tuple(cosines.mean(axis=0).round(3).tolist()),
-        deviation=tuple(cosines.std(axis=0).round(3).tolist()),
+        mean=_rounded(cosines.mean(axis=0)),
+        deviation=_rounded(cosines.std(axis=0)),
     )
     chains: dict[str, tuple[float, ...]] = {}
     for strategy in (RICR, FUSION):
-        chain_rows = [
-            row for question in planned for row in _chain_rows(question, memory, fit, strategy.name)
-        ]
-        values, right = (np.array(column) for column in zip(*chain_rows, strict=True))
-        chains[strategy.name] = tuple(_logistic(values, right, 0.001).round(3).tolist())
+        values: list[list[float]] = []
+        right: list[bool] = []
+        for question in planned:
+            for row_values, is_right in _chain_rows(question, memory, fit, strategy.name):
+                values.append(row_values)
+                right.append(is_right)
+        chains[strategy.name] = _rounded(_logistic(np.array(values), np.array(right), 0.001))
     return replace(fit, chains=chains), len(rows)
 
 
+def _rounded(values: NDArray[np.float64]) -> tuple[float, ...]:
+    return tuple(values.round(3).tolist())
+
+
 def _answers(question: Question) -> list[str]:
-    """Return the gold answers of the steps, empty where one has none."""
-    steps: Any = question.plan if isinstance(question.plan, list) else []
-    answers = [step.get("answer") for step in steps if isinstance(step, dict)]
-    return [str(answer) for answer in answers] if all(answers) and len(answers) == len(steps) else []
+    """Return the gold answers of the steps, empty if one has none."""
+    if not isinstance(question.plan, list):
+        return []
+    answers = []
+    for step in question.plan:
+        answer = step.get("answer") if isinstance(step, dict) else None
+        if not answer:
+            return []
+        answers.append(str(answer))
+    return answers
 
 
 def _gold(question: Question, context: Context, passages: Sequence[str]) -> set[str]:
@@ -102,18 +116,22 @@ def _gold(question: Question, context: Context, passages: Sequence[str]) -> set[
 
 def _pair_rows(question: Question, context: Context) -> Rows:
     """Return for each sub-question, asked with the true answers before it, its candidates' features and which
-    of them are right."""
-    find, rows = _Recorder(context, RICR.recipe), []
+    candidates are right."""
+    find = _Recorder(context, RICR.recipe)
+    rows = []
     answers = dict(enumerate(_answers(question), 1))
     for step in parse(question.plan).steps:
-        find(question.question, [concrete(step.question, {id_: answers[id_] for id_ in step.parents})])
+        known = {id_: answers[id_] for id_ in step.parents}
+        find(question.question, [concrete(step.question, known)])
         gold = _gold(question, context, [pair.passage for pair in find.pairs])
-        right = [
-            pair.passage in gold and answers[step.id].casefold() in " | ".join(pair.answers).casefold()
-            for pair in find.pairs
-        ]
-        rows.append((find.values.astype(np.float64), np.array(right, dtype=bool)))
-    return [row for row in rows if len(row[0])]
+        answer = answers[step.id].casefold()
+        right = []
+        for pair in find.pairs:
+            text = " | ".join(pair.answers).casefold()
+            right.append(pair.passage in gold and answer in text)
+        if right:
+            rows.append((find.values.astype(np.float64), np.array(right)))
+    return rows
 
 
 def _chain_rows(
@@ -121,7 +139,8 @@ def _chain_rows(
 ) -> list[tuple[list[float], bool]]:
     """Return the features of the best chain and whether a chain holds the answer, with the gold passages and
     without."""
-    rows, hidden = [], set[str]()
+    rows = []
+    hidden: set[str] = set()
     for _ in range(2):
         context = memory._context(AskOptions(excluded=tuple(hidden)))
         context.fit = fit
@@ -129,17 +148,19 @@ def _chain_rows(
         if strategy == FUSION.name:
             chains, find = FUSION.recipe.chains, WalkingCandidateSearch(context, FUSION.recipe)
         beams = grow_chains(parse(question.plan), question.question, find, chains)
-        text = " ".join(
-            f"{hop.pair.question} {' '.join(hop.pair.answers)}"
-            for chain in beams.ends()
-            for hop in chain.hops
-        ).casefold()
+        texts: list[str] = []
+        for chain in beams.ends():
+            for hop in chain.hops:
+                texts += (hop.pair.question, *hop.pair.answers)
+        text = " ".join(texts).casefold()
         right = not hidden and any(answer.casefold() in text for answer in question.answers)
-        rows += [
-            (chain_features([hop.score for hop in best.hops], best.score), right) for best in beams.best()[:1]
-        ]
-        considered = [candidate for expansion in beams.expansions for candidate in expansion.considered]
-        hidden = _gold(question, context, [candidate.scored.pair.passage for candidate in considered])
+        best = next(iter(beams.best()), None)
+        if best is not None:
+            rows.append((chain_features([hop.score for hop in best.hops], best.score), right))
+        considered: list[str] = []
+        for expansion in beams.expansions:
+            considered += [candidate.scored.pair.passage for candidate in expansion.considered]
+        hidden = _gold(question, context, considered)
     return rows
 
 
@@ -148,15 +169,17 @@ def _pair_weights(rows: Rows) -> tuple[float, ...]:
     useful = [(values, right) for values, right in rows if right.any()]
 
     def loss(weights: NDArray[np.float64]) -> float:
-        total = sum(
-            logsumexp(values @ weights) - logsumexp(values[right] @ weights) for values, right in useful
-        )
-        return float(total / len(rows) + 5e-4 * (weights**2).sum())
+        total = 5e-4 * len(rows) * (weights**2).sum()
+        for values, right in useful:
+            logits = values @ weights
+            total += logsumexp(logits) - logsumexp(logits[right])
+        return float(total / len(rows))
 
-    weights = minimize(loss, np.zeros(rows[0][0].shape[1])).x
-    logits = np.concatenate([values @ weights for values, _ in rows])
-    scale, bias = _logistic(logits[:, None], np.concatenate([right for _, right in rows]), 0.0)
-    return (*(weights * scale).round(3).tolist(), float(bias.round(3)))
+    all_values = np.concatenate([values for values, _ in rows])
+    all_right = np.concatenate([right for _, right in rows])
+    weights = minimize(loss, np.zeros(all_values.shape[1])).x
+    scale, bias = _logistic((all_values @ weights)[:, None], all_right, 0.0)
+    return (*_rounded(weights * scale), float(bias.round(3)))
 
 
 def _logistic(values: NDArray[np.float64], right: NDArray[np.bool_], penalty: float) -> NDArray[np.float64]:

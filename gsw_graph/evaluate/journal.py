@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from filelock import FileLock, Timeout
 
@@ -83,10 +83,14 @@ class Judgement:
     error: str | None = None
 
 
-def from_row(kind: type[T], row: Mapping[str, Any], **others: Any) -> T:
+Verdicts: TypeAlias = dict[tuple[str, str], Judgement]
+"""By strategy and question."""
+
+
+def _from_row(kind: type[T], row: Mapping[str, Any]) -> T:
     """Return a record of a dataclass from JSON; what another version wrote beside its fields is left out."""
     names = {each.name for each in fields(kind)}  # type: ignore[arg-type]
-    return kind(**{name: value for name, value in {**row, **others}.items() if name in names})
+    return kind(**{name: value for name, value in row.items() if name in names})
 
 
 @dataclass
@@ -100,7 +104,7 @@ class Journal:
     """
 
     folder: Path | None
-    run: Mapping[str, Any]
+    run: dict[str, Any]
     rows: dict[tuple[str, str], Outcome] = field(default_factory=dict)
     judged: dict[tuple[str, str, str], Judgement] = field(default_factory=dict)
 
@@ -132,10 +136,10 @@ class Journal:
                     _check_same(value["run"], self.run, path)
                     self.run = value["run"]
                 elif "judged" in value:
-                    verdict = from_row(Judgement, value["judged"])
+                    verdict = _from_row(Judgement, value["judged"])
                     self.judged[verdict.judge, verdict.variant, verdict.key] = verdict
                 else:
-                    row = from_row(Outcome, value)
+                    row = _from_row(Outcome, value)
                     self.rows[row.variant, row.key] = row  # what could not be asked may be there twice
             except (ValueError, TypeError, KeyError, AttributeError) as error:
                 where = f"{path}:{number}"
@@ -152,7 +156,7 @@ class Journal:
 
 
 @contextmanager
-def open_journal(folder: Path | None, run: Mapping[str, Any]) -> Iterator[Journal]:
+def open_journal(folder: Path | None, run: dict[str, Any]) -> Iterator[Journal]:
     """Open the journal of a folder, as long as which no other process writes there.
 
     Args:
@@ -180,12 +184,12 @@ def open_journal(folder: Path | None, run: Mapping[str, Any]) -> Iterator[Journa
         yield journal
 
 
-def _check_same(before: Mapping[str, Any], now: Mapping[str, Any], path: Path) -> None:
-    changes = [
-        f"{name} was {before.get(name)!r} and is {now.get(name)!r}"
-        for name in dict.fromkeys([*before, *now])
-        if before.get(name) != now.get(name) and name != "gswgraph"
-    ]
+def _check_same(before: dict[str, Any], now: dict[str, Any], path: Path) -> None:
+    changes = []
+    for name in before | now:
+        was, value = before.get(name), now.get(name)
+        if was != value and name != "gswgraph":
+            changes.append(f"{name} was {was!r} and is {value!r}")
     if changes:
         raise InputError(
             f"the folder holds another evaluation: {'; '.join(changes)}", where=str(path.parent), hint=_HINT

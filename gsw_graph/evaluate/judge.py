@@ -9,30 +9,64 @@ control tokens, between two lines that it cannot contain."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
-from typing import Any
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
 
 from gsw_graph.ask.answer.evidence import flat
 from gsw_graph.concurrency import map_unordered
 from gsw_graph.config import Settings
 from gsw_graph.errors import ReplyError
 from gsw_graph.evaluate.data import Question, QuestionSet
-from gsw_graph.evaluate.journal import Journal, Judgement, Outcome
+from gsw_graph.evaluate.journal import Journal, Judgement, Outcome, Verdicts
 from gsw_graph.models.chat.chat import Chat
 from gsw_graph.models.chat.limits import Budget
 from gsw_graph.models.chat.request import Request
 from gsw_graph.models.prompts import fence, prompt
 
 STAGE = "judge"  # of the ledger
-# By metric: the prompt, the key of the reply, and what its values count; None: a share of statements.
-FORMS: dict[str, tuple[str, str, dict[str, float] | None]] = {
-    "lr1": ("judge_strict", "verdict", {"agree": 1.0, "disagree": 0.0}),
-    "lr2": ("judge_partial", "credit", {"full": 1.0, "half": 0.5, "none": 0.0}),
-    "coverage": ("judge_coverage", "covered", None),
-}
 _REPLY_TOKENS = 1000  # at most; a usual reply has 10
-_MAX_TEXT = 1000  # characters of an answer, and of all gold answers together; of long ones four times that
+_MAX_TEXT = 1000  # characters of an answer, and of all gold answers together
+_MAX_LONG_TEXT = 4000
+Progress: TypeAlias = Callable[[int, int], None]
+"""Gets how many are done, and of how many."""
+
+
+def no_progress(done: int, total: int) -> None:
+    """Tell nobody."""
+
+
+@dataclass(frozen=True)
+class Form:
+    """A form of judging: its prompt, the key of the verdict in the reply, and the values of verdicts; without
+    them the verdict is a number of the statements that the reply counts too."""
+
+    prompt: str
+    key: str
+    scale: Mapping[str, float]
+
+    def read(self, reply: Any) -> float:
+        """Return the value of a reply. ValueError: it is no verdict."""
+        fields = reply if isinstance(reply, dict) else {}
+        verdict = fields.get(self.key)
+        if self.scale:
+            value = self.scale.get(str(verdict).strip().lower())
+            if value is None:
+                wanted = " or ".join(f'{{"{self.key}": "{value}"}}' for value in self.scale)
+                raise ValueError(f"that is no verdict: write {wanted}, and nothing else")
+            return value
+        statements = fields.get("statements")
+        if isinstance(statements, int) and isinstance(verdict, int) and 0 <= verdict <= statements:
+            return verdict / max(1, statements)
+        raise ValueError('that is no count: write {"statements": 4, "covered": 3}, and nothing else')
+
+
+FORMS = {  # by metric
+    "lr1": Form("judge_strict", "verdict", {"agree": 1.0, "disagree": 0.0}),
+    "lr2": Form("judge_partial", "credit", {"full": 1.0, "half": 0.5, "none": 0.0}),
+    "coverage": Form("judge_coverage", "covered", {}),
+}
 
 
 def open_judge(settings: Settings, model: str, budget: Budget | None = None) -> Chat:
@@ -49,10 +83,9 @@ def judge_answers(
     questions: QuestionSet,
     names: Sequence[str],
     at_once: int,
-    progress: Callable[[int, int], None] | None = None,
-) -> dict[tuple[str, str], Judgement]:
-    """Return the verdicts on all answers of a journal, by strategy and question, and keep new ones as they
-    come.
+    progress: Progress,
+) -> Verdicts:
+    """Return the verdicts on all answers of a journal, and keep new ones as they come.
 
     Args:
         chat: The judge.
@@ -65,68 +98,72 @@ def judge_answers(
     Raises:
         StoppedError: The judge answers no more.
     """
-    pairs = [
-        (question, row)
-        for question in questions.questions
-        for name in names
-        if (row := journal.rows[name, question.key]).error is None and row.answer is not None
-        if question.answerable and question.answers
-    ]
-    todo = [
-        (question, row)
-        for question, row in pairs
-        if (verdict := journal.judged.get((chat.model, row.variant, row.key))) is None
-        or verdict.error is not None
-        or verdict.answer != row.answer
-    ]
-    answers = len(questions.questions) * len(names)
-    total, before = answers + len(pairs), answers + len(pairs) - len(todo)
+    verdicts: Verdicts = {}
+    todo: list[tuple[Question, Outcome]] = []
+    for question in questions.questions:
+        for name in names:
+            row = journal.rows[name, question.key]
+            if row.answer is None or not question.answerable or not question.answers:
+                continue
+            verdict = journal.judged.get((chat.model, name, row.key))
+            if verdict is None or verdict.error is not None or verdict.answer != row.answer:
+                todo.append((question, row))
+            else:
+                verdicts[name, row.key] = verdict
+    done = len(questions.questions) * len(names) + len(verdicts)
+    total = done + len(todo)
     try:
-        if progress:
-            progress(before, total)
-        for number, verdict in enumerate(map_unordered(lambda pair: _judge(chat, *pair), todo, at_once), 1):
+        progress(done, total)
+        for verdict in map_unordered(lambda pair: _judge(chat, *pair), todo, at_once):
             journal.judge(verdict)
-            if progress:
-                progress(before + number, total)
+            verdicts[verdict.variant, verdict.key] = verdict
+            done += 1
+            progress(done, total)
     except BaseException:
         chat.stop()  # else the program would wait for all that are under way
         raise
-    return {(row.variant, row.key): journal.judged[chat.model, row.variant, row.key] for _, row in pairs}
+    return verdicts
 
 
 def judge_summary(model: str, verdicts: Sequence[Judgement]) -> dict[str, Any]:
     """Return who judged how many answers, and what that took."""
     dollars = [verdict.dollars for verdict in verdicts if verdict.dollars is not None]
+    unjudged = sum(verdict.error is not None for verdict in verdicts)
+    tokens = Counter({"in": 0, "out": 0})
+    for verdict in verdicts:
+        tokens.update(verdict.tokens)
     return {
         "model": model,
-        "judged": sum(verdict.error is None for verdict in verdicts),
-        "unjudged": sum(verdict.error is not None for verdict in verdicts),
-        "tokens": {name: sum(each.tokens.get(name, 0) for each in verdicts) for name in ("in", "out")},
+        "judged": len(verdicts) - unjudged,
+        "unjudged": unjudged,
+        "tokens": dict(tokens),
         "dollars": sum(dollars) if dollars else None,
     }
 
 
 def _judge(chat: Chat, question: Question, row: Outcome) -> Judgement:
-    answer, tokens = row.answer or "", {"in": 0, "out": 0}
+    answer = row.answer or ""
+    tokens = {"in": 0, "out": 0}
     values: dict[str, float] = {}
     error = None
-    forms = {metric: form for metric, form in FORMS.items() if form[2] or question.has_long_answer}
     try:
-        for metric, (name, key, scale) in forms.items():
-            reply = chat.ask(_request(name, key, scale, question, answer), _reader(key, scale))
-            values[metric] = reply.value
-            tokens["in"] += reply.prompt_tokens
-            tokens["out"] += reply.completion_tokens
+        for metric, form in FORMS.items():
+            if form.scale or question.has_long_answer:
+                reply = chat.ask(_request(form, question, answer), form.read)
+                values[metric] = reply.value
+                tokens["in"] += reply.prompt_tokens
+                tokens["out"] += reply.completion_tokens
     except ReplyError as failure:
-        values, error = {}, str(failure)  # both or none, so that they are of the same answers
+        values.clear()  # all or none, so that they are of the same answers
+        error = str(failure)
     dollars = chat.dollars(tokens["in"], tokens["out"]) if any(tokens.values()) else None
     return Judgement(
         row.variant, row.key, chat.model, answer, **values, tokens=tokens, dollars=dollars, error=error
     )
 
 
-def _request(name: str, key: str, scale: dict[str, float] | None, question: Question, answer: str) -> Request:
-    longest = _MAX_TEXT * (4 if question.has_long_answer else 1)
+def _request(form: Form, question: Question, answer: str) -> Request:
+    longest = _MAX_LONG_TEXT if question.has_long_answer else _MAX_TEXT
     gold = " | ".join(dict.fromkeys(map(flat, question.answers)))
     case = (
         f"Question: {flat(question.question)}\n"
@@ -134,39 +171,16 @@ def _request(name: str, key: str, scale: dict[str, float] | None, question: Ques
         f"Answer to judge: {flat(answer)[:longest]}"
     )
     messages = (
-        {"role": "system", "content": prompt(name)},
+        {"role": "system", "content": prompt(form.prompt)},
         {"role": "user", "content": fence("case", case)},
     )
-    count: dict[str, Any] = {"type": "integer"}
-    properties = (
-        {"statements": count, key: count} if scale is None else {key: {"type": "string", "enum": [*scale]}}
-    )
-    schema: dict[str, Any] = {
+    properties: dict[str, Any] = {"statements": {"type": "integer"}, form.key: {"type": "integer"}}
+    if form.scale:
+        properties = {form.key: {"type": "string", "enum": list(form.scale)}}
+    schema = {
         "type": "object",
         "properties": properties,
-        "required": [*properties],
+        "required": list(properties),
         "additionalProperties": False,
     }
     return Request(STAGE, messages, schema, limit=_REPLY_TOKENS)
-
-
-def _reader(key: str, scale: dict[str, float] | None) -> Callable[[Any], float]:
-    """Return what reads a verdict, and takes nothing else for one."""
-
-    def read(reply: Any) -> float:
-        fields = reply if isinstance(reply, dict) else {}
-        verdict, statements = fields.get(key), fields.get("statements")
-        if scale is None:
-            if (
-                not isinstance(statements, int)
-                or not isinstance(verdict, int)
-                or not 0 <= verdict <= statements
-            ):
-                raise ValueError('that is no count: write {"statements": 4, "covered": 3}, and nothing else')
-            return verdict / max(1, statements)
-        if not isinstance(verdict, str) or verdict.strip().lower() not in scale:
-            wanted = " or ".join(f'{{"{key}": "{value}"}}' for value in scale)
-            raise ValueError(f"that is no verdict: write {wanted}, and nothing else")
-        return scale[verdict.strip().lower()]
-
-    return read

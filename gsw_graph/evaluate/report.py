@@ -12,6 +12,7 @@ from gsw_graph.evaluate.metrics import AT, METRICS
 
 Summary = dict[str, Any]
 Cell = tuple[str, str]  # a figure, and its interval or another small print
+_NONE = ("-", "")
 _SOURCES = {
     "gold": "gold decomposition",
     "file": "from a file",
@@ -49,111 +50,110 @@ def write(evaluation: Evaluation, folder: str | Path) -> Path:
 
 def main_k(evaluation: Evaluation) -> int:
     """Return the k of the recall that is read first: 5, or less where less was asked for."""
-    return max(k for k in AT if k <= min(5, evaluation.settings["k"]))
+    asked = min(5, evaluation.settings["k"])
+    return max(k for k in AT if k <= asked)
 
 
 def protocol(evaluation: Evaluation) -> str:
     """Return in one line how the questions were asked and read: figures of another protocol are others."""
     settings = evaluation.settings
-    questions, judge = settings["questions"], settings.get("judge")
-    parts = [
-        f"{questions['n']:,} question{'' if questions['n'] == 1 else 's'} ({', '.join(questions['shapes'])})",
-        f"k={settings['k']}",
-        *filter(None, [settings.get("protocol")]),
-        f"plans: {describe_plans(evaluation)}",
-        f"model: {settings['llm'] or 'none'}",
-        *(
-            [f"planner: {planner}"]
-            if (planner := settings.get("planner")) != settings["llm"] and planner
-            else []
-        ),
-        *([f"judge: {judge['model']}"] if judge else []),
-        f"embedder: {settings['memory']['embedder'] or 'none'}",
-        f"reranker: {settings.get('reranker_model') or settings['reranker']}",
-    ]
+    questions = settings["questions"]
+    shapes = ", ".join(questions["shapes"])
+    parts = [f"{_count(questions['n'])} ({shapes})", f"k={settings['k']}"]
+    if asked := settings.get("protocol"):
+        parts.append(asked)
+    parts.append(f"plans: {describe_plans(evaluation)}")
+    parts.append(f"model: {settings['llm'] or 'none'}")
+    planner = settings.get("planner")
+    if planner and planner != settings["llm"]:
+        parts.append(f"planner: {planner}")
+    if judge := settings.get("judge"):
+        parts.append(f"judge: {judge['model']}")
+    parts.append(f"embedder: {settings['memory']['embedder'] or 'none'}")
+    parts.append(f"reranker: {settings.get('reranker_model') or settings['reranker']}")
     return "; ".join(parts)
 
 
 def figures(evaluation: Evaluation) -> tuple[list[str], list[list[Cell]]]:
     """Return columns and a row for each strategy; columns for which no strategy has a figure are left out."""
-    at, summaries = main_k(evaluation), evaluation.strategies.values()
-    columns: dict[str, list[Cell]] = {
-        "strategy": [(name, "") for name in evaluation.strategies],
-        "n": [
-            (f"{row['n']:,}", f"{row['with_gold']:,} with gold" if 0 < row["with_gold"] < row["n"] else "")
-            for row in summaries
-        ],
-    }
+    at = main_k(evaluation)
+    rows = [_row(name, summary, at) for name, summary in evaluation.strategies.items()]
+    columns = [column for column in rows[0] if any(row[column] != _NONE for row in rows)]
+    return columns, [[row[column] for column in columns] for row in rows]
+
+
+def _row(name: str, summary: Summary, at: int) -> dict[str, Cell]:
+    """Return the figures of a strategy by column."""
+    row: dict[str, Cell] = {"strategy": (name, ""), "n": _number(summary["n"])}
+    if 0 < summary["with_gold"] < summary["n"]:
+        row["n"] = f"{summary['n']:,}", f"{summary['with_gold']:,} with gold"
     for metric in METRICS[:-1]:
         _, has_k, k = metric.partition("@")
         if not has_k or int(k) == at or metric.startswith("recall@"):
             label = _LABELS.get(metric, metric.replace("_", " "))
-            columns[label] = [_share(row, metric) for row in summaries]
-    columns["answered"] = [_part(row, "answered", "answerable") for row in summaries]
-    columns["abstained"] = [_part(row, "abstained", "unanswerable") for row in summaries]
-    columns["tokens"] = [
-        (f"{row['tokens'].get('in', 0):,.0f} + {row['tokens'].get('out', 0):,.0f}", "in + out")
-        if row["tokens"]["total"]
-        else ("-", "")
-        for row in summaries
-    ]
-    for name, label in _TOKENS.items():
-        columns[f"tokens {label}"] = [_number(row["tokens"].get(name) or None) for row in summaries]
-    columns["tokens/right"] = [
-        _number(row["economy"]["value"] if row["tokens"]["total"] and row["economy"] else None)
-        for row in summaries
-    ]
-    columns["dollars"] = [_number(row["dollars"], ",.4f") for row in summaries]
+            row[label] = _share(summary, metric)
+    row["answered"] = _part(summary, "answered", "answerable")
+    row["abstained"] = _part(summary, "abstained", "unanswerable")
+    tokens = summary["tokens"]
+    row["tokens"] = _NONE
+    if tokens["total"]:
+        row["tokens"] = _in_and_out(tokens), "in + out"
+    for kind, label in _TOKENS.items():
+        row[f"tokens {label}"] = _number(tokens.get(kind) or None)
+    row["tokens/right"] = _NONE
+    if tokens["total"] and summary["economy"]:
+        row["tokens/right"] = _number(summary["economy"]["value"])
+    row["dollars"] = _number(summary["dollars"], ",.4f")
     for label in ("mean", "p50", "p95"):
-        columns[f"{label} ms"] = [_number(row["ms"].get(label), ".1f") for row in summaries]
-    filled = {label: cells for label, cells in columns.items() if any(text != "-" for text, _ in cells)}
-    return list(filled), [list(row) for row in zip(*filled.values(), strict=True)]
-
-
-def metric_mean(summary: Summary, metric: str) -> float | None:
-    """Return a figure of a summary by the name of its metric; None where it has none, as an old one may."""
-    name, at, k = metric.partition("@")
-    value: float | None = (summary.get(name) or {}).get(k) if at else summary.get(name)
-    return value
+        row[f"{label} ms"] = _number(summary["ms"].get(label), ".1f")
+    return row
 
 
 def describe_plans(evaluation: Evaluation) -> str:
     """Return where plans came from, and for how many questions strategies had one."""
     source = evaluation.settings["plans"]
-    parts = [
-        f"{name} {number:,} of {row['n']:,}"
-        for name, row in evaluation.strategies.items()
-        if (number := row["n"] - row["failed"] - row["plans"].get("none", 0))
-    ]
-    used = ", ".join(parts) or ("" if source == "none" else "no strategy followed one")
-    return f"{_SOURCES[source]} ({used})" if used else _SOURCES[source]
+    parts = []
+    for name, summary in evaluation.strategies.items():
+        asked = summary["n"]
+        number = asked - summary["failed"] - summary["plans"].get("none", 0)
+        if number:
+            parts.append(f"{name} {number:,} of {asked:,}")
+    if not parts and source != "none":
+        parts.append("no strategy followed one")
+    description = _SOURCES[source]
+    if parts:
+        description += f" ({', '.join(parts)})"
+    return description
 
 
 def notes(evaluation: Evaluation) -> list[str]:
     """Return what a reader must know to read the figures."""
+    lines = []
     unread = [failure["reason"] for failure in evaluation.failures if not failure["strategy"]]
-    lines = [
-        f"{_count(len(unread), 'record')} could not be read as questions; the first: {reason}"
-        for reason in unread[:1]
-    ]
+    if unread:
+        records = _count(len(unread), "record")
+        lines.append(f"{records} could not be read as questions; the first: {unread[0]}")
     for name, summary in evaluation.strategies.items():
-        rows = [question["strategies"][name] for question in evaluation.questions]
-        ran = Counter(row["ran"] for row in rows if row.get("ran") not in (None, name.partition(" ")[0]))
-        lines += [f"{name} ran as {other} for {_count(number)}" for other, number in sorted(ran.items())]
-        lines += [
-            f"{name}: {text.format(_count(summary[key]))}" for key, text in _NOTES.items() if summary[key]
-        ]
-    rows = [row for question in evaluation.questions for row in question["strategies"].values()]
-    ranks = [row["ranks"] for row in rows if not row["error"]]
+        ran = Counter(question["strategies"][name].get("ran") for question in evaluation.questions)
+        del ran[None], ran[name.partition(" ")[0]]
+        lines += [f"{name} ran as {other} for {_count(ran[other])}" for other in sorted(ran)]
+        for key, text in _NOTES.items():
+            if summary[key]:
+                lines.append(f"{name}: {text.format(_count(summary[key]))}")
+    ranks: list[int | None] = []
+    for question in evaluation.questions:
+        for row in question["strategies"].values():
+            if not row["error"]:
+                ranks += row["ranks"]
     if not any(summary["with_gold"] for summary in evaluation.strategies.values()):
         lines.append("The questions name no gold passages: there is no recall")
-    elif ranks and not any(map(any, ranks)):
+    elif ranks and not any(ranks):
         lines.append("Not one gold passage was found: does the memory hold the corpus of these questions?")
     if judge := evaluation.settings.get("judge"):
-        model, tokens = judge["model"], judge["tokens"]
+        model = judge["model"]
         lines.append(
             f"LR-1 (strict), LR-2 (partial credit) and coverage of long answers are judged by {model}, which "
-            f"took {tokens.get('in', 0):,} + {tokens.get('out', 0):,} tokens (in + out), in no other figure"
+            f"took {_in_and_out(judge['tokens'])} tokens (in + out), in no other figure"
         )
         if judge["unjudged"]:
             answers = _count(judge["unjudged"], "answer")
@@ -164,23 +164,37 @@ def notes(evaluation: Evaluation) -> list[str]:
     return lines
 
 
+def _in_and_out(tokens: Summary) -> str:
+    return f"{tokens.get('in', 0):,.0f} + {tokens.get('out', 0):,.0f}"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f}"
+
+
 def _count(number: int, noun: str = "question") -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+    ending = "" if number == 1 else "s"
+    return f"{number:,} {noun}{ending}"
 
 
 def _share(summary: Summary, metric: str) -> Cell:
-    value, limits = metric_mean(summary, metric), summary["intervals"].get(metric)
+    """Return a figure in percent with its interval; an evaluation of another version may not have it."""
+    name, has_k, k = metric.partition("@")
+    value = summary.get(name)
+    if has_k:
+        value = (value or {}).get(k)
     if value is None:
-        return "-", ""
-    return f"{100 * value:.1f}", f"{100 * limits[0]:.1f}-{100 * limits[1]:.1f}" if limits else ""
+        return _NONE
+    limits = summary["intervals"].get(metric, ())
+    return _percent(value), "-".join(map(_percent, limits))
 
 
 def _part(summary: Summary, name: str, of: str) -> Cell:
     abstention = summary["abstention"]
     if not abstention or not abstention[of]:
-        return "-", ""
-    return f"{100 * abstention[name]:.1f}", f"of {abstention[of]:,}"
+        return _NONE
+    return _percent(abstention[name]), f"of {abstention[of]:,}"
 
 
 def _number(value: float | None, form: str = ",.0f") -> Cell:
-    return ("-" if value is None else format(value, form)), ""
+    return _NONE if value is None else (format(value, form), "")

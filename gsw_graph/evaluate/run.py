@@ -4,35 +4,45 @@ from __future__ import annotations
 
 import platform
 import re
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import nullcontext, suppress
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, fields, replace
 from importlib.metadata import PackageNotFoundError, version
 from itertools import chain
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from gsw_graph import __version__
 from gsw_graph.ask.retrieve.variants import Variant, find_strategy
 from gsw_graph.concurrency import map_unordered
 from gsw_graph.config import Settings
 from gsw_graph.errors import InputError, ReplyError
 from gsw_graph.evaluate.data import Gold, Plans, Question, QuestionSet, read_plans, read_questions
 from gsw_graph.evaluate.evaluation import Evaluation, assemble
-from gsw_graph.evaluate.journal import Outcome, open_journal
-from gsw_graph.evaluate.judge import judge_answers, judge_summary, open_judge
-from gsw_graph.evaluate.metrics import RESAMPLES, SEED, ScoredOutcome, gold_ranks, is_gold
+from gsw_graph.evaluate.journal import Journal, Outcome, open_journal
+from gsw_graph.evaluate.judge import (
+    Progress,
+    judge_answers,
+    judge_summary,
+    no_progress,
+    open_judge,
+)
+from gsw_graph.evaluate.metrics import RESAMPLES, SEED, gold_ranks, is_gold
 from gsw_graph.model.documents import Failure
 from gsw_graph.model.results import Answer, Status
 from gsw_graph.models.chat.limits import Budget
+from gsw_graph.version import __version__
 
 if TYPE_CHECKING:
     from gsw_graph.memory import Memory
 
-Progress = Callable[[int, int], None]
-Trace = dict[str, Any]
+Trace: TypeAlias = dict[str, Any]
+Pair: TypeAlias = "tuple[Question, Variant]"
+Asked: TypeAlias = "tuple[Outcome, Trace | None, tuple[int, int]]"
+"""A row, its trace, and the tokens of prompts and replies that were paid for it."""
+Excluded: TypeAlias = dict[str, tuple[str, ...]]
+"""By the key of a question the ids of the passages that it may not see."""
 K = 20  # passages asked for
 WARM = 10.0  # seconds of asking before anything is timed, or each question once
 _NEAR_GOLD = 5  # a gold passage is among so many that are nearest to its own text
@@ -64,18 +74,21 @@ class Protocol:
     @property
     def name(self) -> str:
         """Say what the figures of a run depend on beside questions, strategies, plans and models."""
-        refusal = "must answer" if self.must_answer else "may refuse"
-        reading = f"reads {self.evidence or 'the usual evidence'}, {refusal}"
-        order = ", in order with memory of earlier questions" if self.in_order else ""
-        gold = ", without the gold passages" if self.without_gold else ""
-        return f"{reading if self.answer else 'passages only'}{order}{gold}"
+        name = "passages only"
+        if self.answer:
+            refusal = "must answer" if self.must_answer else "may refuse"
+            name = f"reads {self.evidence or 'the usual evidence'}, {refusal}"
+        if self.in_order:
+            name += ", in order with memory of earlier questions"
+        if self.without_gold:
+            name += ", without the gold passages"
+        return name
 
     @property
     def reading(self) -> dict[str, Any]:
         """Options of `Memory.ask` that are not as usual."""
-        return {
-            name: value for name in ("evidence", "must_answer", "trace") if (value := getattr(self, name))
-        }
+        options = {"evidence": self.evidence, "must_answer": self.must_answer, "trace": self.trace}
+        return {name: value for name, value in options.items() if value}
 
 
 def evaluate(
@@ -121,6 +134,7 @@ def evaluate(
         StoppedError, EngineError: As `Memory.ask`; the same call goes on afterwards.
     """
     how = Protocol(**protocol)
+    progress = progress or no_progress
     questions, variants, plans, model = _prepared(memory, questions, strategies, plans, how, judge, llm=llm)
     status = memory.status()
     if not status.nodes.get("Passage"):
@@ -129,39 +143,68 @@ def evaluate(
             where=without_secrets(status.memory),
             hint="Load the corpus first: gswgraph load PATH",
         )
-    limit = Budget.parse(budget) if budget is not None and model else None
-    if limit is not None:
+    limit = None
+    if budget is not None and model:
+        limit = Budget.parse(budget)
         limit.use(memory.chat.price)
-    excluded: dict[str, tuple[str, ...]] = {}
+    excluded: Excluded = {}
     if how.without_gold:
         questions, excluded = _without_gold(memory, questions)
     run = _run_header(questions, plans, status, memory.settings, how, model=model)
-    asking = _Asking(memory, plans, how, excluded, model=model, timed=at_once == 1)
-    names = [variant.name for variant in variants]
-    total, verdicts = len(questions.questions) * len(variants), None
-    with (
-        open_judge(memory.settings, judge, limit) if judge is not None else nullcontext() as chat,
-        open_journal(Path(out) if out is not None else None, run) as journal,
-    ):
-        # what could not be asked, or answered by the language model, may be now
-        done = {key for key, row in journal.rows.items() if row.error is None and row.note is None}
-        order = _order(questions.questions, variants)
-        todo = [pair for pair in order if (pair[1].name, pair[0].key) not in done]
-        if asking.timed:
-            asking.warm(questions.questions, list({item.name: item for _, item in todo}.values()))
-        if progress:
-            progress(total - len(todo), total)
-        replies = _in_parallel(asking.ask, todo, at_once, in_order=how.in_order)
-        for number, (row, trace, paid) in enumerate(replies, total - len(todo) + 1):
-            journal.add(row, trace)
-            if progress:
-                progress(number, total)
-            if limit is not None:
-                limit.charge(limit.cost(*paid))
+    asking = _Asking(memory, plans, how, excluded, model=model, at_once=at_once)
+    verdicts = None
+    folder = None if out is None else Path(out)
+    with ExitStack() as stack:
+        chat = None
+        if judge is not None:
+            chat = stack.enter_context(open_judge(memory.settings, judge, limit))
+        journal = stack.enter_context(open_journal(folder, run))
+        _ask_all(asking, journal, _order(questions.questions, variants), limit, progress)
         if chat is not None:
+            names = [variant.name for variant in variants]
             verdicts = judge_answers(chat, journal, questions, names, memory.settings.concurrency, progress)
-    facts = {
-        **journal.run,
+    facts = {**journal.run, **_facts(memory.settings, status, questions, variants)}
+    if judge is not None and verdicts is not None:
+        facts["judge"] = judge_summary(judge, list(verdicts.values()))
+    outcomes: dict[str, list[Outcome]] = {}
+    for variant in variants:
+        outcomes[variant.name] = [
+            journal.rows[variant.name, question.key] for question in questions.questions
+        ]
+    return assemble(facts, questions, outcomes, verdicts)
+
+
+def _ask_all(
+    asking: _Asking, journal: Journal, pairs: Sequence[Pair], limit: Budget | None, progress: Progress
+) -> None:
+    """Ask each question with each strategy but those that the journal has. Asked again is each one that could
+    not be asked, or not be answered by the language model."""
+    todo = []
+    for pair in pairs:
+        question, variant = pair
+        row = journal.rows.get((variant.name, question.key))
+        if row is None or row.error is not None or row.note is not None:
+            todo.append(pair)
+    if asking.at_once == 1:
+        asking.warm(todo)
+    done = len(pairs) - len(todo)
+    progress(done, len(pairs))
+    for row, trace, paid in asking.ask_all(todo):
+        journal.add(row, trace)
+        done += 1
+        progress(done, len(pairs))
+        if limit is not None:
+            limit.charge(limit.cost(*paid))
+
+
+def _facts(
+    settings: Settings, status: Status, questions: QuestionSet, variants: Sequence[Variant]
+) -> dict[str, Any]:
+    """Return the settings of an evaluation beside those of its run."""
+    memory = status.to_dict()
+    memory["memory"] = without_secrets(status.memory)
+    memory["nodes"].pop("Question", None)  # a report must not change with questions that people asked
+    return {
         "questions": {
             "name": questions.name,
             "sha256": questions.sha256,
@@ -172,37 +215,11 @@ def evaluate(
             {"name": variant.name, "strategy": variant.strategy, "settings": dict(variant.settings)}
             for variant in variants
         ],
-        # without questions that people asked: a report must not change with them
-        "memory": {
-            **status.to_dict(),
-            "memory": without_secrets(status.memory),
-            "nodes": {label: number for label, number in status.nodes.items() if label != "Question"},
-        },
-        "config": redacted_settings(memory.settings),
+        "memory": memory,
+        "config": redacted_settings(settings),
         "versions": versions(),
         "bootstrap": {"resamples": RESAMPLES, "seed": SEED},
     }
-    if judge is not None and verdicts is not None:
-        facts["judge"] = judge_summary(judge, list(verdicts.values()))
-    scored = {}
-    for name in names:
-        rows = [journal.rows[name, question.key] for question in questions.questions]
-        # A strategy answers if it did, or abstained though it retrieved something.
-        answers = how.answer and any(
-            row.answer is not None or (row.abstained and row.passages) for row in rows
-        )
-        scored[name] = [
-            ScoredOutcome(
-                question,
-                row,
-                how.k,
-                answers,
-                verdicts is not None,
-                (verdicts or {}).get((name, row.key)),
-            )
-            for question, row in zip(questions.questions, rows, strict=True)
-        ]
-    return assemble(facts, scored, [(failure.source, failure.reason) for failure in questions.failures])
 
 
 def _prepared(
@@ -220,8 +237,10 @@ def _prepared(
     if not isinstance(questions, QuestionSet):
         questions = read_questions(questions)
     variants = [item if isinstance(item, Variant) else Variant(item) for item in strategies]
-    if not variants or len({variant.name for variant in variants}) < len(variants):
-        raise InputError("a strategy is named twice" if variants else "no strategy is named")
+    if not variants:
+        raise InputError("no strategy is named")
+    if len({variant.name for variant in variants}) < len(variants):
+        raise InputError("a strategy is named twice")
     has_model = llm and bool(memory.settings.for_role("answer").llm)
     if not isinstance(plans, Plans):
         plans = read_plans(plans or ("model" if has_model else "none"), questions)
@@ -257,11 +276,13 @@ def redacted_settings(settings: Settings) -> dict[str, Any]:
     """Return the settings in JSON types: no key, no password, none in a url."""
     values = {field.name: getattr(settings, field.name) for field in fields(settings) if field.repr}
     for role, own in settings.llm_roles.items():
-        values |= {f"{name}_{role}": value for name, value in own.items() if name != "llm_key"}
-    return {
-        name: without_secrets(str(value)) if isinstance(value, str | Path) else value
-        for name, value in values.items()
-    }
+        for name, value in own.items():
+            if name != "llm_key":
+                values[f"{name}_{role}"] = value
+    for name, value in values.items():
+        if isinstance(value, str | Path):
+            values[name] = without_secrets(str(value))
+    return values
 
 
 def without_secrets(text: str) -> str:
@@ -301,22 +322,22 @@ def _run_header(
     }
 
 
-def _without_gold(memory: Memory, questions: QuestionSet) -> tuple[QuestionSet, dict[str, tuple[str, ...]]]:
-    """Return the questions as ones that cannot be answered, and by key the ids of the passages that each may
-    not see. Those whose gold passages the memory does not hold are left out, as failures."""
-    excluded = {
-        question.key: tuple(id_ for gold in question.gold for id_ in _ids_of(memory, gold))
-        for question in questions.questions
-    }
-    answerable = [
-        replace(question, answerable=False, answers=(), gold=())
-        for question in questions.questions
-        if excluded[question.key]
-    ]
-    missing = [
-        Failure(key, "its gold passages are not in the memory") for key, ids in excluded.items() if not ids
-    ]
-    return replace(questions, questions=answerable, failures=[*questions.failures, *missing]), excluded
+def _without_gold(memory: Memory, questions: QuestionSet) -> tuple[QuestionSet, Excluded]:
+    """Return the questions as ones that cannot be answered, and the passages that each may not see. Questions
+    whose gold passages the memory does not hold are left out, as failures."""
+    excluded: Excluded = {}
+    hidden: list[Question] = []
+    failures = list(questions.failures)
+    for question in questions.questions:
+        ids: list[str] = []
+        for gold in question.gold:
+            ids += _ids_of(memory, gold)
+        if ids:
+            excluded[question.key] = tuple(ids)
+            hidden.append(replace(question, answerable=False, answers=(), gold=()))
+        else:
+            failures.append(Failure(question.key, "its gold passages are not in the memory"))
+    return replace(questions, questions=hidden, failures=failures), excluded
 
 
 def _ids_of(memory: Memory, gold: Gold) -> list[str]:
@@ -325,44 +346,27 @@ def _ids_of(memory: Memory, gold: Gold) -> list[str]:
         with suppress(InputError):  # the memory has no such document
             return [passage.id for passage in memory.show(gold.source).passages]
         return []
-    text = f"{gold.title}\n{gold.text}"
-    quiet: dict[str, Any] = {"answer": False, "llm": False, "keep": False, "question_cache": False}
-    near = memory.ask(text, strategy=Variant("dense", {"rerank": 0}).build(), k=_NEAR_GOLD, **quiet)
-    return [passage.id for passage in near.passages if is_gold(gold, passage)]
+    found = memory.ask(
+        f"{gold.title}\n{gold.text}",
+        strategy=Variant("dense", {"rerank": 0}).build(),
+        k=_NEAR_GOLD,
+        answer=False,
+        llm=False,
+        keep=False,
+        question_cache=False,
+    )
+    return [passage.id for passage in found.passages if is_gold(gold, passage)]
 
 
-def _order(questions: Sequence[Question], variants: Sequence[Variant]) -> list[tuple[Question, Variant]]:
+def _order(questions: Sequence[Question], variants: Sequence[Variant]) -> list[Pair]:
     """Order by question, another strategy first each time: what the machine does beside this, and what the
     first to ask warms, is shared by all."""
-    return [
-        (question, variants[(number + place) % len(variants)])
-        for number, question in enumerate(questions)
-        for place in range(len(variants))
-    ]
-
-
-Asked = tuple[Outcome, Trace | None, tuple[int, int]]
-"""A row, its trace, and the tokens of prompts and replies that were paid for it."""
-
-
-def _in_parallel(
-    ask: Callable[[tuple[Question, Variant]], Asked],
-    todo: Sequence[tuple[Question, Variant]],
-    at_once: int,
-    *,
-    in_order: bool,
-) -> Iterator[Asked]:
-    """Yield what is asked, so many at once; the questions of one conversation after one another."""
-    if at_once == 1:
-        return map(ask, todo)
-    if not in_order:
-        return map_unordered(ask, todo, at_once)
-    talks = dict.fromkeys(question.conversation for question, _ in todo)
-
-    def ask_all(talk: str) -> list[Asked]:
-        return [ask(pair) for pair in todo if pair[0].conversation == talk]
-
-    return chain.from_iterable(map_unordered(ask_all, talks, at_once))
+    order = []
+    for number, question in enumerate(questions):
+        first = number % len(variants)
+        rotated = [*variants[first:], *variants[:first]]
+        order += [(question, variant) for variant in rotated]
+    return order
 
 
 @dataclass(frozen=True)
@@ -372,22 +376,36 @@ class _Asking:
     memory: Memory
     plans: Plans
     how: Protocol
-    excluded: Mapping[str, tuple[str, ...]]
+    excluded: Excluded
     model: bool
-    timed: bool
+    at_once: int
 
-    def warm(self, questions: Sequence[Question], variants: Sequence[Variant]) -> None:
+    def warm(self, pairs: Sequence[Pair]) -> None:
         """Ask before anything is timed: models and caches are read, the engine compiles what runs often."""
         end = perf_counter() + WARM
-        for question in questions:
-            for variant in variants:
-                with suppress(InputError):  # it is reported when it is asked
-                    self._memory_ask(question, variant, answer=False, model=False)
-            if perf_counter() > end:
+        key = None
+        for question, variant in pairs:
+            if key not in (None, question.key) and perf_counter() > end:
                 break
+            key = question.key
+            with suppress(InputError):  # it is reported when it is asked
+                self._memory_ask(question, variant, answer=False, model=False)
 
-    def ask(self, pair: tuple[Question, Variant]) -> Asked:
-        """Ask a question with a strategy."""
+    def ask_all(self, pairs: Sequence[Pair]) -> Iterator[Asked]:
+        """Yield what is asked, so many at once; the questions of one conversation after one another."""
+        if self.at_once == 1:
+            return map(self._ask, pairs)
+        if not self.how.in_order:
+            return map_unordered(self._ask, pairs, self.at_once)
+        talks: dict[str, list[Pair]] = {}
+        for pair in pairs:
+            talks.setdefault(pair[0].conversation, []).append(pair)
+        return chain.from_iterable(map_unordered(self._ask_talk, talks.values(), self.at_once))
+
+    def _ask_talk(self, pairs: Sequence[Pair]) -> list[Asked]:
+        return [self._ask(pair) for pair in pairs]
+
+    def _ask(self, pair: Pair) -> Asked:
         question, variant = pair
         try:
             reply = self._memory_ask(
@@ -408,7 +426,7 @@ class _Asking:
             ranks=gold_ranks(question.gold, reply.passages),
             passages=[passage.id for passage in reply.passages],
             plan_source=self.plans.kind if reply.plan_source == "given" else reply.plan_source,
-            seconds=seconds if self.timed else {},
+            seconds=seconds if self.at_once == 1 else {},
             tokens=tokens,
             dollars=dollars,
             cached=bool(reply.kept),
@@ -441,11 +459,15 @@ class _Asking:
 def full_cost(answer: Answer) -> tuple[dict[str, float], dict[str, int], float | None]:
     """Return seconds, tokens and dollars with those that cached replies took when they were asked for: who
     asked first must make no difference."""
-    seconds, tokens = dict(answer.seconds), Counter(answer.tokens)
+    seconds = defaultdict(float, answer.seconds)
+    tokens = Counter(answer.tokens)
+    dollars = answer.dollars
     for reply in answer.kept:
         tokens.update(reply.tokens)
-        for name in (reply.stage, "total"):
-            seconds[name] = seconds.get(name, 0.0) + reply.seconds
-    costs = [answer.dollars, *(reply.dollars for reply in answer.kept)]
-    priced = [cost for cost in costs if cost is not None]
-    return seconds, dict(tokens), sum(priced) if len(priced) == len(costs) else None
+        seconds[reply.stage] += reply.seconds
+        seconds["total"] += reply.seconds
+        if dollars is None or reply.dollars is None:
+            dollars = None
+        else:
+            dollars += reply.dollars
+    return dict(seconds), dict(tokens), dollars

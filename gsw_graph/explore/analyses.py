@@ -34,10 +34,12 @@ _NAME = re.compile(r"[\w-]+")
 @cache
 def analyses() -> Mapping[str, Analysis]:
     """Read all analyses, by name."""
-    folder = (files("gsw_graph.cypher") / "explore").iterdir()
-    texts = {file.name: file.read_text(encoding="utf-8") for file in folder if file.name.endswith(".cypher")}
-    names = (name.removesuffix(".cypher") for name in sorted(texts))
-    return {name: parse(name, texts[f"{name}.cypher"]) for name in names}
+    found = {}
+    for file in (files("gsw_graph.cypher") / "explore").iterdir():
+        name, _, ending = file.name.partition(".")
+        if ending == "cypher":
+            found[name] = parse(name, file.read_text(encoding="utf-8"))
+    return dict(sorted(found.items()))
 
 
 def analysis(name: str) -> Analysis:
@@ -46,11 +48,11 @@ def analysis(name: str) -> Analysis:
     key = name.strip().lower().replace("-", "_")
     if key in analyses():
         return analyses()[key]
-    near = ", ".join(difflib.get_close_matches(key, analyses(), n=3, cutoff=0.5))
-    hint = f"Near it: {near}. " if near else ""
-    raise InputError(
-        f"no analysis is called {name[:100]!r}", hint=f"{hint}gswgraph cypher --list shows them all"
-    )
+    hint = "gswgraph cypher --list shows them all"
+    near = difflib.get_close_matches(key, analyses(), n=3, cutoff=0.5)
+    if near:
+        hint = f"Near it: {', '.join(near)}. {hint}"
+    raise InputError(f"no analysis is called {name[:100]!r}", hint=hint)
 
 
 def is_name(text: str) -> bool:
@@ -60,21 +62,22 @@ def is_name(text: str) -> bool:
 
 def parse(name: str, text: str) -> Analysis:
     """Read an analysis from its file: comments, then the defaults, then the query."""
-    header = [line[2:].strip() for line in text.partition("\n\n")[0].splitlines() if line.startswith("//")]
     meanings: dict[str, str] = {}
     description: list[str] = []
-    for line in header:
-        if line.startswith("$"):
-            parameter, _, meaning = line[1:].partition(": ")
+    for line in text.partition("\n\n")[0].splitlines():
+        comment = line.removeprefix("//").strip()
+        if comment.startswith("$"):
+            parameter, _, meaning = comment[1:].partition(": ")
             meanings[parameter] = meaning
-        else:
-            description.append(line)
-    defaults = _DEFAULTS.search(text)
-    values = {key: _literal(value) for value, key in _DEFAULT.findall(defaults[1])} if defaults else {}
+        elif line.startswith("//"):
+            description.append(comment)
+    parameters = []
+    if defaults := _DEFAULTS.search(text):
+        for value, key in _DEFAULT.findall(defaults[1]):
+            parameters.append(Parameter(key, _literal(value), meanings.get(key, "")))
     limit = _LIMIT.search(text)
-    if limit is None or list(meanings) != list(values):
+    if limit is None or list(meanings) != [parameter.name for parameter in parameters]:
         raise ValueError(f"{name}: it must say what its parameters are, in their order, and end in LIMIT")
-    parameters = [Parameter(key, value, meanings[key]) for key, value in values.items()]
     parameters.append(Parameter(LIMIT, int(limit[1]), "at most so many rows"))
     return Analysis(name, description[0], " ".join(description[1:]), parameters, text)
 
@@ -85,22 +88,21 @@ def bind(analysis: Analysis, values: Mapping[str, Any]) -> tuple[str, dict[str, 
     Raises:
         InputError: The analysis has no such parameter, or the value is of another type.
     """
-    parameters = {parameter.name: parameter for parameter in analysis.parameters}
-    unknown = [name for name in values if name not in parameters]
-    if unknown:
-        raise InputError(
-            f"{analysis.name} has no parameter {unknown[0][:100]!r}", hint=f"It has: {', '.join(parameters)}"
-        )
-    # of the rows of the result, and of the rows that they are made from
-    limits = re.compile(rf"^LIMIT {parameters[LIMIT].default}$", re.MULTILINE)
-    query = limits.sub("LIMIT $limit", _DRAWING.sub("", analysis.query))
-    clause = ", ".join(f"${name} AS {name}" for name in parameters if name != LIMIT)
-    query = _DEFAULTS.sub(f"WITH {clause}", query, count=1)
-    bound = {
-        name: _value(analysis, parameter, values.get(name, parameter.default))
-        for name, parameter in parameters.items()
-    }
-    return query, bound
+    names = [parameter.name for parameter in analysis.parameters]
+    for name in values:
+        if name not in names:
+            raise InputError(
+                f"{analysis.name} has no parameter {name[:100]!r}", hint=f"It has: {', '.join(names)}"
+            )
+    bound: dict[str, Any] = {}
+    query = _DRAWING.sub("", analysis.query)
+    for parameter in analysis.parameters:
+        name = parameter.name
+        bound[name] = _value(analysis, parameter, values.get(name, parameter.default))
+        if name == LIMIT:  # of the rows of the result, and of the rows that they are made from
+            query = re.sub(rf"^LIMIT {parameter.default}$", "LIMIT $limit", query, flags=re.MULTILINE)
+    clause = ", ".join(f"${name} AS {name}" for name in names if name != LIMIT)
+    return _DEFAULTS.sub(f"WITH {clause}", query, count=1), bound
 
 
 def _literal(text: str) -> Any:

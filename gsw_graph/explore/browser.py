@@ -63,21 +63,26 @@ def find(settings: Settings) -> BrowserAddress:
             "bolt://127.0.0.1:7687 load FILES",
         )
     address = parse(settings.memory)
-    user = address.username or settings.username
     host = f"[{address.host}]" if ":" in address.host else address.host
-    login = f"{address.scheme}://{quote(user, safe='')}@{host}:{address.port}"
-    database = settings.database or address.database
+    user = quote(address.username or settings.username, safe="")
+    login = f"{address.scheme}://{user}@{host}:{address.port}"
     if address.host in _LOOPBACK:
-        for server in local.status(settings):
-            if server.running and server.url.endswith(f":{address.port}"):
-                page = server.browser.partition("?")[0]
-                # no database: there is only one, and Browser 5.24 does not find it by name on Neo4j 2026
-                return BrowserAddress(page, login, None)
+        for server in _running(settings, address.port):
+            page = server.browser.partition("?")[0]
+            # no database: there is only one, and Browser 5.24 does not find it by name on Neo4j 2026
+            return BrowserAddress(page, login, None)
+    page = f"http://{host}:7474/browser/"
     if address.host.endswith(_AURA):
-        return BrowserAddress(_HOSTED, login, database)
-    secure = "+s" in address.scheme
-    page = f"https://{host}:7473/browser/" if secure else f"http://{host}:7474/browser/"
-    return BrowserAddress(page, login, database)
+        page = _HOSTED
+    elif "+s" in address.scheme:
+        page = f"https://{host}:7473/browser/"
+    return BrowserAddress(page, login, settings.database or address.database)
+
+
+def _running(settings: Settings, port: int) -> list[local.LocalServer]:
+    """Return the private servers that run at a port, one at most."""
+    ending = f":{port}"
+    return [server for server in local.status(settings) if server.running and server.url.endswith(ending)]
 
 
 def style_sheet(settings: Settings) -> str:
@@ -92,9 +97,8 @@ def is_grey(settings: Settings) -> bool:
     place, name = split_address(settings.memory)
     if not name:
         return False
-    port = f":{parse(place).port}"
-    running = [server for server in local.status(settings) if server.running and server.url.endswith(port)]
-    return any(name not in local.styled_memories(server.home) for server in running)
+    servers = _running(settings, parse(place).port)
+    return any(name not in local.styled_memories(server.home) for server in servers)
 
 
 _COMMENTS = re.compile(r"\A(?://[^\n]*\n)+")
@@ -120,9 +124,8 @@ def _query(name: str) -> str:
 def open_page(url: str) -> bool:
     """Open a page in the web browser. Returns False where there is none with a window: a text browser cannot
     show a graph."""
-    if sys.platform not in ("darwin", "win32") and not (
-        os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY") or os.environ.get("BROWSER")
-    ):
+    has_window = sys.platform in ("darwin", "win32")
+    if not has_window and not any(map(os.environ.get, ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER"))):
         return False
     try:
         return webbrowser.open(url)

@@ -7,12 +7,14 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from gsw_graph.explore.places import find, places, shown_text
+from gsw_graph.model.results import Answer, Table
+from gsw_graph.model.results.forms import as_html, as_text
 from gsw_graph.text.safe_text import clean, cut, one_line, short_source, to_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from gsw_graph.model.results import Answer, Citation, Claim, RankedPassage, Table
+    from gsw_graph.model.results import Citation, Claim, RankedPassage
 
 WIDTH = 100
 LINES = 4  # of a passage in text; HTML has all
@@ -23,6 +25,7 @@ ROWS = 100  # of a table
 SOURCES = {"cache": "from the question cache", "added": "added by hand"}
 
 
+@as_text.register(Answer)
 def plain(answer: Answer) -> str:
     """Write an answer as lines: the answer and its confidence, citations, and the passages, best first."""
     lines = [answer_line(answer)]
@@ -41,6 +44,7 @@ def plain(answer: Answer) -> str:
     return "\n".join(lines)
 
 
+@as_html.register(Answer)
 def html_answer(answer: Answer) -> str:
     """Write an answer for a notebook: as `plain`, and of each passage the sentences that answer, marked, and
     its text below a click."""
@@ -87,6 +91,7 @@ def _mark(sentence: str) -> str:
     return f"<mark>{_html(sentence)}</mark>"
 
 
+@as_html.register(Table)
 def html_table(table: Table) -> str:
     """Write a table with its first rows for a notebook."""
     head = "".join(f"<th>{_html(column)}</th>" for column in table.columns)

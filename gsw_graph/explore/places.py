@@ -8,9 +8,11 @@ the line that front matter has become, are no places; code is shown beside them.
 
 from __future__ import annotations
 
+import math
 import re
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from gsw_graph.text.safe_text import clean, one_line
@@ -54,6 +56,10 @@ class Part(NamedTuple):
     def text(self) -> str:
         return self.written.strip()
 
+    @property
+    def is_place(self) -> bool:
+        return self.kind not in ("heading", "code")
+
 
 class Line(NamedTuple):
     """A line of an excerpt."""
@@ -73,8 +79,8 @@ class Found(NamedTuple):
         """Return the texts with the best scores, the first of equals; of a cited passage what is cited."""
         if self.cited:
             return self.cited
-        best = max(self.scores, default=0.0)
-        near = [number for number, score in enumerate(self.scores) if score and score >= NEAR * best]
+        least = NEAR * max(self.scores, default=0.0)
+        near = [number for number, score in enumerate(self.scores) if score and score >= least]
         near.sort(key=self.scores.__getitem__, reverse=True)
         return [self.parts[number].text for number in sorted(near[:MOST])]
 
@@ -87,16 +93,18 @@ class Found(NamedTuple):
         best = max(body, key=self.scores.__getitem__)
         near = AROUND * (self.scores[best] or 1)
         worth = {number: self.scores[number] + near / (1 + abs(number - best)) for number in body}
-        following = body[body.index(best) + 1 :][:1]
-        if following and self.parts[best].text.endswith(":"):
-            worth[following[0]] += worth[best]
+        later = [number for number in body if number > best]
+        following = later[0] if later else None
+        if following is not None and self.parts[best].text.endswith(":"):
+            worth[following] += worth[best]
+        worth[best] = math.inf
         chosen: list[int] = []
         shown: list[Line] = []
-        for number in sorted(body, key=lambda number: (number != best, -worth[number]))[:_TRIED]:
+        for number in sorted(body, key=worth.__getitem__, reverse=True)[:_TRIED]:
             tried = sorted([*chosen, number])
             lines = _laid(self.parts, tried, width, most)
             spare = most - len(shown)
-            if len(lines) > most and [number] == following and spare > 1:
+            if len(lines) > most and number == following and spare > 1:
                 lines = _laid(self.parts, tried, width, spare)
             if len(lines) <= most:
                 chosen, shown = tried, lines
@@ -120,17 +128,19 @@ def find(answer: Answer, embedder: Embedder | None = None) -> dict[str, Found]:
     for citation in answer.citations:
         cited.setdefault(citation.passage, []).append(citation.text)
     parts = {passage.id: list(_parts(passage)) for passage in answer.passages}
-    part_terms: list[frozenset[str]] = []
-    for own in parts.values():
-        part_terms += [terms(part.text) for part in own if _is_place(part)]
-    weights = idf(terms(answer.question), part_terms)
-    nearness = _nearness(answer.question, parts, embedder) if embedder is not None else {}
+    texts = [[part.text for part in own if part.is_place] for own in parts.values()]
+    question_terms = terms(answer.question)
+    weights = idf(question_terms, [terms(text) for text in chain.from_iterable(texts)])
+    nearness: Mapping[str, float] = {}
+    if embedder is not None:
+        read = list(dict.fromkeys(chain.from_iterable(texts[:_EMBEDDED])))
+        nearness = _nearness(answer.question, read[:_EMBEDDED_PARTS], embedder)
     found = {}
     for passage, own in parts.items():
-        texts = cited.get(passage, [])
-        said = list(filter(None, [answer.answer, *texts]))
+        quotes = cited.get(passage, [])
+        said = [text.casefold() for text in [answer.answer, *quotes] if text]
         scores = [_score(part, weights, said) + nearness.get(part.text, 0.0) for part in own]
-        found[passage] = Found(own, scores, texts)
+        found[passage] = Found(own, scores, quotes)
     return found
 
 
@@ -147,42 +157,38 @@ def section_line(passage: RankedPassage, heading: str) -> str:
     return one_line(" › ".join(dict.fromkeys(step for step in steps if step not in ("", passage.title))))
 
 
-def _is_place(part: Part) -> bool:
-    return part.kind not in ("heading", "code")
-
-
 def _score(part: Part, weights: Mapping[str, float], said: Sequence[str]) -> float:
     """Return the share of the question's words that a part has, and 1 more if it holds what is said."""
-    if not _is_place(part):
+    if not part.is_place:
         return 0.0
     score = term_coverage(weights.keys(), terms(part.text), idf=weights)
     if score:
         score += ABOVE * term_coverage(weights.keys(), terms(f"{part.heading} {part.head}"), idf=weights)
-    return score + any(known.casefold() in part.text.casefold() for known in said)
+    text = part.text.casefold()
+    return score + any(known in text for known in said)
 
 
-def _nearness(question: str, parts: Mapping[str, list[Part]], embedder: Embedder) -> dict[str, float]:
-    """Return for texts of the first passages how near each is to the question, from 0 to 1."""
-    texts: dict[str, None] = {}
-    for own in list(parts.values())[:_EMBEDDED]:
-        texts |= dict.fromkeys(part.text for part in own if _is_place(part))
-    read = list(texts)[:_EMBEDDED_PARTS]
-    if not read:
+def _nearness(question: str, texts: list[str], embedder: Embedder) -> dict[str, float]:
+    """Return for texts how near each is to the question, from 0 to 1."""
+    if not texts:
         return {}
-    vectors = embedder.encode([text[:_EMBEDDED_CHARACTERS] for text in read])
-    cosines = (vectors @ embedder.encode_query([question])[0]).tolist()
-    least = min(cosines)
-    span = max(cosines) - least or 1.0
-    return {text: (cosine - least) / span for text, cosine in zip(read, cosines, strict=True)}
+    vectors = embedder.encode([text[:_EMBEDDED_CHARACTERS] for text in texts])
+    cosines = vectors @ embedder.encode_query([question])[0]
+    least = cosines.min()
+    nearness = (cosines - least) / (cosines.max() - least or 1.0)
+    return dict(zip(texts, nearness.tolist(), strict=True))
 
 
 def _parts(passage: RankedPassage) -> Iterator[Part]:
     """Yield the parts of a passage."""
-    text, end = shown_text(passage)[:_READ], 0
-    block, heading = 0, (passage.section or "").rpartition(" > ")[2]
+    text = shown_text(passage)[:_READ]
+    heading = (passage.section or "").rpartition(" > ")[2]
+    block = end = 0
     for code in [*_CODE.finditer(text), None]:
         until = code.start() if code else len(text)
-        for written in filter(str.strip, _BLANK.split(text[end:until].strip("\n"))):
+        for written in _BLANK.split(text[end:until].strip("\n")):
+            if not written.strip():
+                continue
             block += 1
             if _is_heading(written.strip()):
                 heading = written.strip()
@@ -192,17 +198,24 @@ def _parts(passage: RankedPassage) -> Iterator[Part]:
             else:
                 yield from _pieces(written, block, heading)
         if code:
-            block, end = block + 1, code.end()
+            block += 1
+            end = code.end()
             yield Part("code", block, heading, "", code[0])
 
 
 def _pieces(written: str, block: int, heading: str) -> Iterator[Part]:
     """Yield the sentences, items or rows of a block."""
-    is_table, is_list = written.lstrip().startswith("|"), bool(_MARKED.search(written))
-    pieces = _MARKED.split(written) if is_list else written_sentences(written)
+    kind, head = "sentence", ""
+    if _MARKED.search(written):
+        kind = "item"
+        pieces = _MARKED.split(written)
+    else:
+        pieces = list(written_sentences(written))
     texts = [piece for piece in pieces if not _RULE.fullmatch(piece)]
-    head = texts.pop(0) if is_table and len(texts) > 1 else ""
-    kind = "row" if is_table else "item" if is_list else "sentence"
+    if written.lstrip().startswith("|"):
+        kind = "row"
+        if len(texts) > 1:
+            head = texts.pop(0)
     for text in texts:
         yield Part(kind, block, heading, head, text)
 
@@ -225,19 +238,18 @@ def _laid(parts: list[Part], chosen: list[int], width: int, most: int) -> list[L
 def _joined(parts: list[Part], chosen: list[int]) -> list[Part]:
     """Return the parts, sentences that follow each other as one; an ellipsis is for what is left out."""
     joined: list[Part] = []
-    for place, number in enumerate(chosen):
+    before = -1  # the number of the last part
+    for number, following in zip(chosen, [*chosen[1:], len(parts)], strict=True):
         part = parts[number]
-        following = chosen[place + 1] if place + 1 < len(chosen) else len(parts)
-        between = parts[number + 1 : following]
-        if any(other.kind != "heading" for other in between):
+        if any(other.kind != "heading" for other in parts[number + 1 : following]):
             end = "\n…" if part.kind == "code" else " …"
-            part = part._replace(written=f"{part.written.rstrip()}{end}")
-        before = joined[-1] if joined else None
-        goes_on = place and chosen[place - 1] == number - 1 and part.kind == "sentence"
-        if before and goes_on and before[:2] == part[:2]:
-            joined[-1] = before._replace(written=before.written + part.written)
+            part = part._replace(written=part.written.rstrip() + end)
+        goes_on = joined and before == number - 1 and part.kind == "sentence"
+        if goes_on and joined[-1][:2] == part[:2]:
+            joined[-1] = joined[-1]._replace(written=joined[-1].written + part.written)
         else:
             joined.append(part)
+        before = number
     return joined
 
 
@@ -246,8 +258,11 @@ def _lines(part: Part, width: int, most: int) -> list[str]:
         code = [line for line in clean(part.written).expandtabs().split("\n") if not _FENCE.match(line)]
         lines = list(filter(str.strip, textwrap.dedent("\n".join(code)).split("\n")))
         return [*lines[: most - 1], "…"] if len(lines) > most else lines
-    start = part.written[: -len(part.written.lstrip())] if part.kind == "item" else ""
-    later = f"{start}  " if part.kind in ("item", "row") else ""
+    start = later = ""
+    if part.kind == "item":
+        start = part.written[: -len(part.written.lstrip())]
+    if part.kind in ("item", "row"):
+        later = f"{start}  "
     return textwrap.wrap(
         one_line(part.written),
         max(width, 20 + len(later)),

@@ -11,7 +11,7 @@ from gsw_graph import loaders
 from gsw_graph.cypher import statement
 from gsw_graph.engine import Connection
 from gsw_graph.errors import InputError
-from gsw_graph.model.documents import Failure, Skipped
+from gsw_graph.model.documents import Failure, Skipped, source_paths
 from gsw_graph.model.results import Forgotten
 from gsw_graph.store import writer
 from gsw_graph.store.reader import Reader
@@ -150,11 +150,3 @@ def _may_exist(path: str) -> bool:
     except (OSError, ValueError) as error:
         return not isinstance(error, FileNotFoundError | NotADirectoryError)
     return True
-
-
-def source_paths(name: str, folder: str | Path) -> list[str]:
-    """Return how the source of a path may be written: as given, without `..`, and with links followed; the
-    file need not exist."""
-    path = Path(folder, name).absolute()
-    plain = Path(os.path.normpath(path))
-    return list(dict.fromkeys(spelling.as_posix() for spelling in (plain, path, path.resolve())))

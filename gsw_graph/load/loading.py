@@ -36,7 +36,7 @@ from gsw_graph.store.rows import Mode, Vectors
 from gsw_graph.text.languages import ENGLISH
 
 if TYPE_CHECKING:
-    from gsw_graph.models.chat.cache import Entry
+    from gsw_graph.model.ledger import Entry
     from gsw_graph.models.chat.chat import Chat
 
 States = Callable[[list[str]], dict[str, DocumentState]]

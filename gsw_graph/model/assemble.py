@@ -16,11 +16,13 @@ from gsw_graph.text.dates import find_dates
 from gsw_graph.text.names import CONNECTORS, FUNCTION_WORDS, WORD, normalise
 
 _LONGEST = 10  # words of a name that a question is searched for
+_KINDS = {type(None): "null", bool: "true or false", str: "a string", list: "a list", dict: "an object"}
 _SMALL_WORDS = FUNCTION_WORDS | CONNECTORS
 
 Role = tuple[str, Sequence[str]]
 QuestionAndAnswers = tuple[str, Sequence[str]]  # a question and its answers
 Phrase = tuple[str, tuple[tuple[str, tuple[str, ...]], ...]]  # with its questions
+Mention = tuple[str, str | None]  # a name and its part in a triple
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +45,7 @@ class Node:
     longest: int = sys.maxsize
 
     def text(self, *keys: str) -> str | None:
-        """Return the text under the first of some keys that is there; None, and a fault, where none is."""
+        """Return the text under the first of some keys that is there; None, and a fault, if none is."""
         key = self._first(keys)
         if key not in self.value:
             self.faults.append(f"`{self._at(key)}` is missing")
@@ -52,7 +54,7 @@ class Node:
 
     def texts(self, *keys: str) -> list[str]:
         """Return the texts of a list."""
-        texts = (self._text(value, path) for path, value in self._listed(keys))
+        texts = [self._text(value, path) for path, value in self._listed(keys)]
         return [text for text in texts if text is not None]
 
     def objects(self, *keys: str, name: Sequence[str]) -> Iterator[tuple[str, Node]]:
@@ -60,14 +62,20 @@ class Node:
         for path, value in self._listed(keys):
             if not isinstance(value, dict):
                 self.faults.append(f"`{path}` is not an object but {kind_of(value)}")
-            elif (text := (node := replace(self, value=value, path=path)).text(*name)) is not None:
+                continue
+            node = replace(self, value=value, path=path)
+            text = node.text(*name)
+            if text is not None:
                 yield text, node
 
     def facts(self, key: str) -> Iterator[tuple[str, list[str]]]:
         """Yield propositions: a text with the entities in it, or a text alone."""
         for path, value in self._listed((key,)):
-            node = replace(self, value=value if isinstance(value, dict) else {"text": value}, path=path)
-            if (text := node.text("text")) is not None:
+            if not isinstance(value, dict):
+                value = {"text": value}
+            node = replace(self, value=value, path=path)
+            text = node.text("text")
+            if text is not None:
                 yield text, node.texts("entities")
 
     def roles(self) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -75,29 +83,34 @@ class Node:
         for path, value in self._listed(("roles",)):
             if isinstance(value, dict):
                 node = replace(self, value=value, path=path)
-                role, states = node.text("role"), node.texts("states")
+                role = node.text("role")
+                states = node.texts("states")
             else:
-                role, _, written = (self._text(value, path) or "").partition(":")
+                text = self._text(value, path) or ""
+                role, _, written = text.partition(":")
                 states = written.split(";")
             if role and role.strip():
-                yield role.strip(), tuple(state.strip() for state in states if state.strip())
+                yield role.strip(), tuple(filter(None, map(str.strip, states)))
 
     def phrases(self, *keys: str, answers: Callable[[Node], Iterable[str]]) -> Iterator[Phrase]:
         """Yield verb phrases with their questions; `answers` gives the answers of a question."""
         for phrase, node in self.objects(*keys, name=("phrase",)):
-            questions = node.objects("questions", name=("question", "text"))
-            yield phrase, tuple((text, tuple(answers(question))) for text, question in questions)
+            questions = []
+            for text, question in node.objects("questions", name=("question", "text")):
+                questions.append((text, tuple(answers(question))))
+            yield phrase, tuple(questions)
 
     def answers(self, names: Mapping[str, str], id_forms: Collection[str] = ()) -> Iterator[str]:
         """Yield the answers of a question as names and texts; null, "None" and a blank one are none.
 
         Args:
             names: Of entities, by their ids.
-            id_forms: What `id_form` gives for the ids there may be: an answer that is one, and of no entity,
-                is a fault.
+            id_forms: The `id_form` of the ids there may be: an answer that has one, and is the id of no
+                entity, is a fault.
         """
         for path, value in self._listed(("answers",)):
-            answer = "" if value is None else (self._text(value, path) or "").strip()
+            text = "" if value is None else self._text(value, path)
+            answer = (text or "").strip()
             if answer in names:
                 yield names[answer]
             elif id_form(answer) in id_forms:
@@ -117,16 +130,20 @@ class Node:
         return None
 
     def _listed(self, keys: Sequence[str]) -> list[tuple[str, Any]]:
-        path, value = self._at(self._first(keys)), self.value.get(self._first(keys), [])
-        if value is None or isinstance(value, str):
-            value = [value] if value else []
+        key = self._first(keys)
+        path = self._at(key)
+        value = self.value.get(key)
+        if value is None or value == "":
+            return []
+        if isinstance(value, str):
+            value = [value]
         if not isinstance(value, list):
             self.faults.append(f"`{path}` is not a list but {kind_of(value)}")
-        elif len(value) > self.most:
+            return []
+        if len(value) > self.most:
             self.faults.append(f"`{path}` has more than {self.most} items")
-        else:
-            return [(f"{path}[{n}]", item) for n, item in enumerate(value)]
-        return []
+            return []
+        return [(f"{path}[{number}]", item) for number, item in enumerate(value)]
 
     def _first(self, keys: Sequence[str]) -> str:
         return next((key for key in keys if key in self.value), keys[0])
@@ -137,13 +154,15 @@ class Node:
 
 def kind_of(value: object) -> str:
     """Name the type of a value of JSON."""
-    kinds = {type(None): "null", bool: "true or false", str: "a string", list: "a list", dict: "an object"}
-    return kinds.get(type(value), "a number")
+    return _KINDS.get(type(value), "a number")
 
 
 def id_form(key: str) -> str:
     """Return how an id is written, whatever its number and the chunk it names: e17 and 3_0::e2 are e0."""
-    return "" if key.startswith("TEXT:") else re.sub("[0-9]+", "0", key.rpartition("::")[2])
+    if key.startswith("TEXT:"):
+        return ""
+    number = key.rpartition("::")[2]
+    return re.sub("[0-9]+", "0", number)
 
 
 @dataclass(slots=True)
@@ -165,20 +184,21 @@ class Assembler:
         self.faults: list[str] = []
         self._things: dict[str, _Thing] = {}
         self._phrases: list[tuple[str, int, list[QuestionAndAnswers]]] = []
-        self._facts: list[tuple[str, int, list[tuple[str, str | None]], str | None]] = []
+        self._facts: list[tuple[str, int, list[Mention], str | None]] = []
 
     def entity(self, name: str, passage: int = 0, roles: Iterable[Role] = ()) -> bool:
-        """Add a name that occurs in the passage at this position; False, and a fault, where it is none
+        """Add a name that occurs in the passage at this position; False, and a fault, if it is none
         (blank, or far too long)."""
-        name = " ".join(name.split())
+        name = _plain(name)
         if not normalise(name):
             self.faults.append(f"an entity {name[:40]!r} whose name is blank or too long was left out")
             return False
         thing = self._things.setdefault(name, _Thing())
         thing.passages[passage] = None
         for role, states in roles:
-            if role := role.strip():
-                thing.roles.setdefault(role, {}).update(dict.fromkeys(s.strip() for s in states if s.strip()))
+            if role.strip():
+                known = thing.roles.setdefault(role.strip(), {})
+                known.update(dict.fromkeys(filter(None, map(str.strip, states))))
         return True
 
     def verb_phrase(self, phrase: str, pairs: Iterable[QuestionAndAnswers], passage: int = 0) -> None:
@@ -186,8 +206,9 @@ class Assembler:
         text, and may be none."""
         sound: list[QuestionAndAnswers] = []
         for question, answers in pairs:
-            if question := question.strip():
-                sound.append((question, [" ".join(answer.split()) for answer in answers if answer.strip()]))
+            if question.strip():
+                texts = list(filter(None, map(_plain, answers)))
+                sound.append((question.strip(), texts))
             else:
                 self.faults.append(f"an empty question of the verb phrase {phrase[:40]!r} was left out")
         if phrase.strip() or sound:
@@ -204,14 +225,13 @@ class Assembler:
         names = [(subject, "subject"), (object_, "object")]
         self._fact(f"{subject} {relation} {object_}", names, relation.strip(), passage)
 
-    def _fact(
-        self, text: str, names: Sequence[tuple[str, str | None]], relation: str | None, passage: int
-    ) -> None:
-        if text := " ".join(text.split()):
-            mentions = [(" ".join(name.split()), part) for name, part in names if self.entity(name, passage)]
-            self._facts.append((text, passage, mentions, relation))
-        else:
+    def _fact(self, text: str, names: Sequence[Mention], relation: str | None, passage: int) -> None:
+        text = _plain(text)
+        if not text:
             self.faults.append("an empty proposition was left out")
+            return
+        mentions = [(_plain(name), part) for name, part in names if self.entity(name, passage)]
+        self._facts.append((text, passage, mentions, relation))
 
     def workspace(self, extractor: str) -> Workspace:
         """Return all that was gathered. Questions get the entities they name; dates get the days they cover;
@@ -219,26 +239,23 @@ class Assembler:
         by_key: dict[str, list[str]] = {}
         for name in self._things:
             by_key.setdefault(normalise(name), []).append(name)
-        titles = {
-            p.position: normalise(p.title) if self.document.titled else "" for p in self.document.passages
-        }
+        titles: dict[int, str] = {}
+        if self.document.titled:
+            titles = {passage.position: normalise(passage.title) for passage in self.document.passages}
         entities = tuple(self._entity(name, thing, titles) for name, thing in self._things.items())
-        return Workspace(
-            self.document, extractor, entities, tuple(self._verb_phrases(by_key)), tuple(self._propositions())
-        )
+        phrases = tuple(self._verb_phrases(by_key))
+        return Workspace(self.document, extractor, entities, phrases, tuple(self._propositions()))
 
     def _entity(self, name: str, thing: _Thing, titles: dict[int, str]) -> Entity:
         key = normalise(name)
         roles = tuple((role, tuple(states)) for role, states in thing.roles.items())
-        day = next((date.days for date in find_dates(name) if date.days and date.text == name), None)
-        return Entity(
-            name,
-            key,
-            tuple(thing.passages),
-            tuple(p for p in thing.passages if titles[p] == key),
-            roles,
-            *(day or ()),
-        )
+        titled = tuple(passage for passage in thing.passages if titles.get(passage) == key)
+        entity = Entity(name, key, tuple(thing.passages), titled, roles)
+        for date in find_dates(name):
+            if date.days and date.text == name:
+                first, last = date.days
+                return replace(entity, from_=first, to=last)
+        return entity
 
     def _verb_phrases(self, by_key: dict[str, list[str]]) -> Iterator[VerbPhrase]:
         """Yield verb phrases with each pair once: the same question with the same answers in one passage is
@@ -249,20 +266,24 @@ class Assembler:
             pairs = []
             for question, written in questions:
                 answers = tuple(dict.fromkeys(written))
-                if (key := (passage, question, answers)) in seen:
+                key = (passage, question, answers)
+                if key in seen:
                     self.faults.append(
                         f"the question {question[:60]!r} occurs twice with the same answers and was kept once"
                     )
                     continue
                 seen.add(key)
-                about = [name for name_key in named(question, by_key, words) for name in by_key[name_key]]
+                about: list[str] = []
+                for name_key in named(question, by_key, words):
+                    about += by_key[name_key]
                 pairs.append(QAPair(question, answers, tuple(about)))
             yield VerbPhrase(phrase, passage, tuple(pairs))
 
     def _propositions(self) -> Iterator[Proposition]:
         seen: set[tuple[str, int, str | None]] = set()
         for text, passage, mentions, relation in self._facts:
-            if (key := (text, passage, relation)) not in seen:
+            key = (text, passage, relation)
+            if key not in seen:
                 seen.add(key)
                 yield Proposition(text, passage, tuple(dict.fromkeys(mentions)), relation)
 
@@ -275,21 +296,33 @@ def named(text: str, keys: Collection[str], words: frozenset[str] | None = None)
     """
     vocabulary = words_of(keys) if words is None else words
     tokens = list(WORD.finditer(text))
-    # Most of a text is in no name; only what lies between such words needs its normal form.
+    # Most of a text is in no name; only the words between need their normal form.
     free = [vocabulary.issuperset(_parts(token[0])) for token in tokens]
-    matches: list[tuple[int, str]] = []
+    found: dict[int, str] = {}
     for is_free, group in groupby(range(len(tokens)), key=tuple(free).__getitem__):
+        if not is_free:
+            continue
         places = list(group)
-        longest = min(_LONGEST, len(places)) if is_free else 0
-        for length in range(longest, 0, -1):
-            for first in range(places[0], places[-1] + 2 - length):
-                span = tokens[first : first + length]
-                if not all(free[first : first + length]) or {t[0].casefold() for t in span} <= _SMALL_WORDS:
+        end = places[-1] + 1
+        for length in range(min(_LONGEST, len(places)), 0, -1):
+            for first in range(places[0], end - length + 1):
+                last = first + length
+                span = tokens[first:last]
+                if not all(free[first:last]):
                     continue
-                if (key := normalise(text[span[0].start() : span[-1].end()])) in keys:
-                    free[first : first + length] = [False] * length
-                    matches.append((first, key))
-    return list(dict.fromkeys(key for _, key in sorted(matches)))
+                if all(token[0].casefold() in _SMALL_WORDS for token in span):
+                    continue
+                start, stop = span[0].start(), span[-1].end()
+                key = normalise(text[start:stop])
+                if key in keys:
+                    free[first:last] = [False] * length
+                    found[first] = key
+    return list(dict.fromkeys(found[first] for first in sorted(found)))
+
+
+def _plain(text: str) -> str:
+    """Return a text with one space between words."""
+    return " ".join(text.split())
 
 
 @lru_cache(maxsize=65536)

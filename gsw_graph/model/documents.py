@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
+from pathlib import Path
 from typing import Any, TypeAlias
 
 from gsw_graph.text.dates import find_dates
@@ -21,7 +23,7 @@ _KEYS, _CHARACTERS, _ITEMS, _DEPTH = 100, 2000, 100, 4
 _DATED = ("about", "date", "published", "created", "sent")  # keys of the date that a document is about
 _READ = 8  # passages of a document that tell its language
 _LANGUAGE = re.compile(r"[a-z]{2}(?:[-_]|$)")  # de, de-AT
-_DAY_FIRST = re.compile(r"(0?[1-9]|[12]\d|3[01])\. ?(0?[1-9]|1[0-2])\. ?(\d{4})\b")  # 5.3.2024
+_DAY_FIRST = re.compile(r"\A(0?[1-9]|[12]\d|3[01])\. ?(0?[1-9]|1[0-2])\. ?(\d{4})\b")  # 5.3.2024
 _CLOCK = re.compile(r"\d\d:\d\d:\d\d")
 _TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d)?")
 
@@ -34,6 +36,14 @@ def content_id(*parts: str) -> str:
         data = part.encode("utf-8", "surrogatepass")
         written += (len(data).to_bytes(8, "big"), data)
     return hashlib.blake2b(b"".join(written), digest_size=16).hexdigest()
+
+
+def source_paths(name: str, folder: str | Path) -> list[str]:
+    """Return how the source of a path may be written: as given, without `..`, and with links followed; the
+    file need not exist."""
+    path = Path(folder, name).absolute()
+    plain = Path(os.path.normpath(path))
+    return list(dict.fromkeys(spelling.as_posix() for spelling in (plain, path, path.resolve())))
 
 
 @lru_cache(maxsize=256)  # every id within a document asks for it
@@ -57,17 +67,20 @@ class Passage:
     @property
     def headings(self) -> list[str]:
         """Return the headings of its section that its text does not show. A time of subtitles is none."""
-        shown = {self.title, *self.text.split("\n")}
-        headings = [heading for heading in self.section.split(" > ") if heading and heading not in shown]
+        shown = {"", self.title, *self.text.split("\n")}
+        headings = [heading for heading in self.section.split(" > ") if heading not in shown]
         return [heading for heading in headings if not _CLOCK.fullmatch(heading)]
 
     @property
     def full_text(self) -> str:
         """Return what is embedded: the title with the headings that lead to the text, a newline, the text. A
         title that the text starts with is there once."""
-        title = "" if self.text.startswith(self.title + "\n") else self.title
-        head = " > ".join(filter(None, [title, *self.headings]))
-        return f"{head}\n{self.text}" if head else self.text
+        steps = self.headings
+        if self.title and not self.text.startswith(f"{self.title}\n"):
+            steps.insert(0, self.title)
+        if not steps:
+            return self.text
+        return f"{' > '.join(steps)}\n{self.text}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,13 +105,17 @@ class Document:
     @property
     def about(self) -> str | None:
         """Return the date that it is about, by its metadata: an ISO day, or day and time."""
-        dates = (date_of(str(self.meta[key])) for key in _DATED if key in self.meta)
-        return next(filter(None, dates), None)
+        for key in _DATED:
+            date = date_of(str(self.meta.get(key, "")))
+            if date:
+                return date
+        return None
 
     @property
     def language(self) -> Language:
         """Return the language that its metadata name, ISO 639-1, else the one that it seems to be in."""
-        if _LANGUAGE.match(code := str(self.meta.get("language", "")).lower()):
+        code = str(self.meta.get("language", "")).lower()
+        if _LANGUAGE.match(code):
             return language_of(code[:2])
         return detect("\n".join(passage.text for passage in self.passages[:_READ]))
 
@@ -106,9 +123,13 @@ class Document:
     def properties(self) -> dict[str, Value | None]:
         """Return language, metadata and date as the graph has them, None takes one away; and the file that
         was read."""
-        meta = {f"meta_{key}": value for key, value in self.meta.items()}
-        given, file = list(self.given) or None, {"file": self.file} if self.file else {}
-        return {"language": self.language.code, "about": self.about, "given": given, **file, **meta}
+        properties: dict[str, Value | None] = {"language": self.language.code, "about": self.about}
+        properties["given"] = list(self.given) or None
+        if self.file:
+            properties["file"] = self.file
+        for key, value in self.meta.items():
+            properties[f"meta_{key}"] = value
+        return properties
 
     @property
     def id(self) -> str:
@@ -116,24 +137,33 @@ class Document:
 
     @property
     def content_hash(self) -> str:
-        return content_id("content", self.title, *(part for p in self.passages for part in (p.title, p.text)))
+        parts = ["content", self.title]
+        for passage in self.passages:
+            parts += (passage.title, passage.text)
+        return content_id(*parts)
 
     def passage_id(self, position: int) -> str:
         return content_id("passage", self.source, str(position))
 
     def entity_id(self, name: str) -> str:
         # A turn that is added has entities of its own.
-        first = self.passages[0].position if self.passages else 0
-        return content_id("entity", self.id, name, *([str(first)] if first else []))
+        parts = ["entity", self.id, name]
+        if self.passages and self.passages[0].position:
+            parts.append(str(self.passages[0].position))
+        return content_id(*parts)
 
 
 def date_of(text: str) -> str | None:
     """Return the first date of a text as ISO writes it, a day or, where it begins with that, day and time."""
-    if day := _DAY_FIRST.match(text):
-        text = f"{day[3]}-{day[2]:0>2}-{day[1]:0>2}{text[day.end() :]}"
+    text = _DAY_FIRST.sub(_iso_day, text)
     if time := _TIME.match(text):
         return time[0].replace(" ", "T")
     return next((date.days[0] for date in find_dates(text) if date.days), None)
+
+
+def _iso_day(found: re.Match[str]) -> str:
+    day, month, year = found.groups()
+    return f"{year}-{month:0>2}-{day:0>2}"
 
 
 def storable(text: str) -> str:
@@ -149,20 +179,21 @@ def metadata(pairs: Iterable[tuple[str, object]], depth: int = 0) -> dict[str, V
     for key, value in pairs:
         name = re.sub(r"\W+", "_", storable(key.lower())).strip("_")[:_CHARACTERS]
         if isinstance(value, Mapping) and depth < _DEPTH:
-            inner = metadata(((f"{name}_{part}", item) for part, item in value.items()), depth + 1)
-            values |= {part: item if isinstance(item, list) else [item] for part, item in inner.items()}
+            inner = metadata([(f"{name}_{part}", item) for part, item in value.items()], depth + 1)
+            for part, item in inner.items():
+                values[part] = item if isinstance(item, list) else [item]
         for item in value if isinstance(value, list | tuple | set) else (value,):
             if isinstance(item, int | float) and abs(item) < 1 << 63:  # not so of NaN
                 values.setdefault(name, []).append(item)
-            elif not isinstance(item, Mapping | list | tuple | set) and (
-                text := " ".join(storable(str(item or "")).split())
-            ):
-                values.setdefault(name, []).append(text[:_CHARACTERS])
-    return {
-        name: items[0] if len(items) == 1 else [str(item) for item in items[:_ITEMS]]
-        for name, items in list(values.items())[:_KEYS]
-        if name and items
-    }
+            elif not isinstance(item, Mapping | list | tuple | set):
+                text = " ".join(storable(str(item or "")).split())
+                if text:
+                    values.setdefault(name, []).append(text[:_CHARACTERS])
+    stored: dict[str, Value] = {}
+    for name, items in list(values.items())[:_KEYS]:
+        if name and items:
+            stored[name] = items[0] if len(items) == 1 else [str(item) for item in items[:_ITEMS]]
+    return stored
 
 
 def typed(text: str) -> object:
@@ -195,13 +226,12 @@ class Skipped(Failure):
 
 def counted(kinds: Mapping[str, int]) -> str:
     """Write counts by kind: 2 comments, 1 picture."""
-    return ", ".join(
-        f"{number:,} {kind if number == 1 or kind == 'hidden text' else _plural(kind)}"
-        for kind, number in kinds.items()
-    )
+    return ", ".join(f"{number:,} {kind if number == 1 else _plural(kind)}" for kind, number in kinds.items())
 
 
 def _plural(kind: str) -> str:
+    if kind == "hidden text":
+        return kind
     return f"{kind}es" if kind.endswith(("s", "x", "ch")) else f"{kind}s"
 
 

@@ -36,7 +36,6 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from gsw_graph import __version__
 from gsw_graph.engine import split_address
 from gsw_graph.engine.embedded_folder import RunningServer, write_private
 from gsw_graph.errors import EngineError, GswGraphError, InputError
@@ -55,6 +54,7 @@ from gsw_graph.serve.context import (
 from gsw_graph.serve.mcp_server import Server
 from gsw_graph.serve.problems import describe
 from gsw_graph.text.safe_text import one_line
+from gsw_graph.version import __version__
 
 PAGE = Path(__file__).parent / "page"
 JSON = "application/json"
@@ -419,9 +419,7 @@ def make_server(state: AppState, address: BindAddress, owner: str) -> uvicorn.Se
         owner: The token of the memory's owner, who may name files of this machine.
     """
     config = uvicorn.Config(
-        application(
-            state, Access.of(address.host, address.token, owner, address.names, address.origins)
-        ),
+        application(state, Access.of(address.host, address.token, owner, address.names, address.origins)),
         http="h11",
         ws="none",
         log_config=None,

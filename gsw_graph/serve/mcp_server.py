@@ -17,13 +17,13 @@ from mcp.server.mcpserver.exceptions import ToolError
 from mcp_types import CallToolResult, InputRequiredResult, ToolAnnotations
 from pydantic import Field, ValidationError
 
-from gsw_graph import __version__
 from gsw_graph.concurrency import Cancel
 from gsw_graph.errors import GswGraphError
 from gsw_graph.explore.places import places
 from gsw_graph.serve.context import AppState, WorkQueue, jsonable, requested_memory
 from gsw_graph.serve.problems import describe
 from gsw_graph.text.safe_text import one_line, to_json
+from gsw_graph.version import __version__
 
 if TYPE_CHECKING:
     from gsw_graph.memory import Memory

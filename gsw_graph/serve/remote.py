@@ -41,7 +41,7 @@ UNTIL_DONE = httpx.Timeout(10, read=None)  # the server ends what takes too long
 
 def rebuild(kind: type[T], value: Any) -> T:
     """Return the result whose `to_dict` is `value`. Raises InputError where it is none."""
-    from gsw_graph.models.chat.cache import Entry
+    from gsw_graph.model.ledger import Entry
 
     adapter = TypeAdapter(kind)
     # modules of results import some of their types for the type checker only

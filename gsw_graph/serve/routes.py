@@ -11,7 +11,6 @@ from fastapi import APIRouter, Depends, File, Form, UploadFile
 from fastapi.responses import HTMLResponse, Response
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from gsw_graph import __version__
 from gsw_graph.ask.options import AskOptions, ScopeOptions
 from gsw_graph.ask.retrieve.strategies.fusion import RICR
 from gsw_graph.ask.strategy import Strategy
@@ -35,6 +34,7 @@ from gsw_graph.serve.context import (
 )
 from gsw_graph.serve.remote import rebuild
 from gsw_graph.serve.uploads import UploadRoute, upload_name
+from gsw_graph.version import __version__
 
 router = APIRouter()
 uploads = APIRouter(route_class=UploadRoute)  # its bodies may be larger

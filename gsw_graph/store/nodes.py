@@ -15,7 +15,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from neomodel import (
     ArrayProperty,
@@ -33,7 +33,16 @@ from neomodel.properties import Property
 from gsw_graph.errors import InputError
 
 if TYPE_CHECKING:
-    import gsw_graph.memory
+    from gsw_graph.engine import Connection
+
+
+class OpenMemory(Protocol):
+    """What `connect` needs of a `gsw_graph.Memory`."""
+
+    _connection: Connection
+
+    @property
+    def url(self) -> str: ...
 
 
 def _full(name: str) -> str:
@@ -433,7 +442,7 @@ def properties(cls: Any) -> dict[str, Property[Any]]:
     return {property_.get_db_property_name(name): property_ for name, property_ in declared.items()}
 
 
-def connect(memory: gsw_graph.memory.Memory) -> None:
+def connect(memory: OpenMemory) -> None:
     """Let neomodel speak to the server of an open memory. docs/neomodel.md has an example. Raises InputError
     for a named memory, whose labels the classes do not have."""
     from neomodel import db

@@ -16,7 +16,6 @@ from dataclasses import asdict, dataclass, field
 from functools import cache
 from html import escape
 from importlib.resources import files
-from itertools import count, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -177,25 +176,28 @@ class Picture:
     def add_column_title(self, column: int, text: str) -> None:
         """Add a title to those of a column."""
         self.columns += [""] * (column + 1 - len(self.columns))
-        if text not in self.columns[column]:
-            self.columns[column] = " / ".join(filter(None, [self.columns[column], text]))
+        title = self.columns[column]
+        if text not in title:
+            self.columns[column] = f"{title} / {text}" if title else text
 
     def column_of(self, title: str, first: int) -> int:
         """Return the first column, `first` or a later one, that has this title or none."""
-        titles = {number: text for number, text in enumerate(self.columns) if text}
-        return next(number for number in count(first) if titles.get(number, title) == title)
+        column = first
+        while column < len(self.columns) and self.columns[column] not in ("", title):
+            column += 1
+        return column
 
     def trim(self, keep: Collection[str] = ()) -> bool:
         """Remove the last nodes and edges above the limits, but none of the nodes `keep`. Tells whether any
         were."""
-        fits = len(self.nodes) <= NODES and len(self.edges) <= EDGES
-        first = set(sorted(self.nodes, key=lambda id_: id_ not in keep)[:NODES])
-        self.nodes = {id_: node for id_, node in self.nodes.items() if id_ in first}
-        joined = (
-            item for item in self.edges.items() if {item[1].source, item[1].target} <= self.nodes.keys()
-        )
-        self.edges = dict(islice(joined, EDGES))
-        return not fits
+        if len(self.nodes) <= NODES and len(self.edges) <= EDGES:
+            return False
+        kept = set(sorted(self.nodes, key=lambda id_: id_ not in keep)[:NODES])
+        for id_ in self.nodes.keys() - kept:
+            del self.nodes[id_]
+        edges = [key for key, edge in self.edges.items() if {edge.source, edge.target} <= kept]
+        self.edges = {key: self.edges[key] for key in edges[:EDGES]}
+        return True
 
     def html(self) -> str:
         """Make a page that needs nothing else: no network, no other file."""
@@ -274,33 +276,41 @@ def check_path(path: str | Path) -> Path:
 def picture_data(picture: Picture) -> dict[str, Any]:
     """Return the data of the page's script: `title`, `said`, `notes`, `columns`, `colours` by label, `nodes`,
     `edges`, and by id the `passages` behind them; long texts are cut."""
-    nodes, edges = picture.nodes.values(), picture.edges.values()
-    labels = dict.fromkeys(node.label for node in nodes)
-    behind = {id_ for node in nodes for id_ in node.behind} | {id_ for edge in edges for id_ in edge.behind}
+    behind: set[str] = set()
+    colours: dict[str, str] = {}
+    nodes = []
+    for node in picture.nodes.values():
+        behind.update(node.behind)
+        colours[node.label] = COLOURS.get(node.label) or DRAWN.get(node.label, OTHER)
+        lines = [(one_line(head), cut(text, VALUE)) for head, text in node.lines]
+        nodes.append({**asdict(node), "caption": _shown(node.caption), "lines": lines})
+    edges = []
+    for edge in picture.edges.values():
+        behind.update(edge.behind)
+        edges.append({**asdict(edge), "caption": one_line(edge.caption)})
     return {
-        "title": cut(one_line(picture.title), CAPTION),
-        "said": cut(one_line(picture.subtitle), VALUE),
+        "title": _shown(picture.title),
+        "said": _shown(picture.subtitle, VALUE),
         "notes": picture.notes,
-        "columns": [cut(one_line(column), CAPTION) for column in picture.columns],
-        "colours": {label: {**COLOURS, **DRAWN}.get(label, OTHER) for label in labels},
-        "nodes": [
-            {
-                **asdict(node),
-                "caption": cut(one_line(node.caption), CAPTION),
-                "lines": [(one_line(head), cut(text, VALUE)) for head, text in node.lines],
-            }
-            for node in nodes
-        ],
-        "edges": [{**asdict(edge), "caption": one_line(edge.caption)} for edge in edges],
+        "columns": [_shown(column) for column in picture.columns],
+        "colours": colours,
+        "nodes": nodes,
+        "edges": edges,
         "passages": {id_: asdict(passage) for id_, passage in picture.passages.items() if id_ in behind},
     }
+
+
+def _shown(text: str, longest: int = CAPTION) -> str:
+    return cut(one_line(text), longest)
 
 
 def _json(value: Any) -> str:
     """Return JSON that is safe inside an HTML document: no `<`, only ASCII, nothing that controls a terminal
     or reorders text."""
-    text = json.dumps(_cleaned(value), ensure_ascii=True, separators=(",", ":"))
-    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+    text = json.dumps(_cleaned(value), separators=(",", ":"))
+    for character in "<>&":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return text
 
 
 def _cleaned(value: Any) -> Any:
@@ -308,7 +318,9 @@ def _cleaned(value: Any) -> Any:
         return clean(value)
     if isinstance(value, dict):
         return {clean(key): _cleaned(item) for key, item in value.items()}
-    return [_cleaned(item) for item in value] if isinstance(value, list | tuple) else value
+    if isinstance(value, list | tuple):
+        return [_cleaned(item) for item in value]
+    return value
 
 
 @cache
@@ -317,4 +329,5 @@ def _asset(name: str) -> str:
 
 
 def _hash(script: str) -> str:
-    return f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'"
+    digest = hashlib.sha256(script.encode()).digest()
+    return f"'sha256-{base64.b64encode(digest).decode()}'"

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from gsw_graph.model.results.forms import as_html, as_text
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -308,12 +310,8 @@ class Answer(Result):
 
     def __str__(self) -> str:
         """The answer as people read it."""
-        from gsw_graph.explore.notebook import plain
+        return as_text(self)
 
-        return plain(self)
-
-    def _repr_html_(self) -> str:
+    def _repr_html_(self) -> str | None:
         """Return what a notebook shows."""
-        from gsw_graph.explore.notebook import html_answer
-
-        return html_answer(self)
+        return as_html(self)

@@ -4,13 +4,12 @@ analyses."""
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gsw_graph.model.documents import Failure, Value
+from gsw_graph.model.ledger import Entry
 from gsw_graph.model.results.answers import QA, Fact, PassageText, RankedPassage, Result
-
-if TYPE_CHECKING:
-    from gsw_graph.models.chat.cache import Entry
+from gsw_graph.model.results.forms import as_html
 
 
 @dataclass(frozen=True)
@@ -216,11 +215,9 @@ class Table(Result):
     columns: list[str]
     rows: list[dict[str, Any]]
 
-    def _repr_html_(self) -> str:
-        """What a notebook shows."""
-        from gsw_graph.explore.notebook import html_table
-
-        return html_table(self)
+    def _repr_html_(self) -> str | None:
+        """Return what a notebook shows."""
+        return as_html(self)
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from gsw_graph.errors import ReplyError, StoppedError
 from gsw_graph.model.documents import content_id
-from gsw_graph.models.chat.cache import Cache, CachedReply, Entry, unchecked
+from gsw_graph.model.ledger import Entry
+from gsw_graph.models.chat.cache import Cache, CachedReply, unchecked
 from gsw_graph.models.chat.limits import BATCH_SHARE, Budget, Limiter
 from gsw_graph.models.chat.request import Request, estimate_messages
 from gsw_graph.models.chat.transport import RetryableError, Transport, read_completion, to_error

@@ -18,6 +18,7 @@ from filelock import FileLock
 from gsw_graph.config import Settings
 from gsw_graph.errors import InputError, StoppedError
 from gsw_graph.model.documents import content_id
+from gsw_graph.model.ledger import Entry
 from gsw_graph.models.chat.request import Request, estimate_messages
 
 FILE = "llm.sqlite"  # under the cache folder
@@ -159,47 +160,7 @@ def _prepare(db: sqlite3.Connection) -> None:
         raise sqlite3.DatabaseError(f"it has format {version}, this version of gswgraph knows {FORMAT}")
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """What was asked for one document, stage and model.
-
-    Attributes:
-        calls: Requests sent to the server, repairs among them.
-        failed: Those that gave no usable reply.
-        cached: Replies from the cache, which took no call.
-        prompt_tokens: As the server counted them; like `completion_tokens` estimates for `estimated` calls.
-        prompt_estimate: The same prompts as `tokens.estimate_messages` counts them.
-        seconds: Of the calls, without waiting for limits.
-        dollars: None where no price is known.
-    """
-
-    document: str = ""
-    stage: str = ""
-    model: str = ""
-    calls: int = 0
-    failed: int = 0
-    cached: int = 0
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-    prompt_estimate: int = 0
-    estimated: int = 0
-    seconds: float = 0.0
-    dollars: float | None = None
-
-    def __add__(self, other: Entry) -> Entry:
-        """Return the sum; of document, stage and model what both have in common."""
-        values: dict[str, Any] = {}
-        for name in _NAMES:
-            mine, its = getattr(self, name), getattr(other, name)
-            if name in _KEY:
-                values[name] = mine if mine == its else ""
-            else:
-                values[name] = its if mine is None else mine if its is None else mine + its
-        return Entry(**values)
-
-
 _NAMES = [field.name for field in fields(Entry)]
-_KEY = _NAMES[:3]
 _ADD = ", ".join(f"{name} = {name} + excluded.{name}" for name in _NAMES[3:-1])
 _UPSERT = f"""INSERT INTO ledger ({", ".join(_NAMES)}, answered)
     VALUES ({", ".join("?" * len(_NAMES))}, ?)

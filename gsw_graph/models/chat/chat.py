@@ -15,13 +15,13 @@ from weakref import WeakValueDictionary
 from gsw_graph.concurrency import Check, acquired, never_cancelled
 from gsw_graph.config import Settings
 from gsw_graph.errors import BudgetError, EndedError, InputError, ReplyError, StoppedError
+from gsw_graph.model.ledger import Entry
 from gsw_graph.model.results import Exchange, KeptReply
 from gsw_graph.models.chat.cache import (
     FILE,
     SHORT_GUESS,
     Cache,
     CachedReply,
-    Entry,
     Estimator,
     Ledger,
     unchecked,

@@ -250,9 +250,7 @@ class Transport:
         )
         return True
 
-    def _request(
-        self, body: dict[str, Any], on_text: Callable[[str], None] | None, check: Check
-    ) -> RawReply:
+    def _request(self, body: dict[str, Any], on_text: Callable[[str], None] | None, check: Check) -> RawReply:
         """Return the reply to one request. It is asked for in pieces if somebody listens, and read in
         whichever form it comes.
 

@@ -19,7 +19,8 @@ from gsw_graph.concurrency import grouped, map_unordered
 from gsw_graph.config import Settings
 from gsw_graph.errors import ModelError, StoppedError, UnembeddableError
 from gsw_graph.model.documents import content_id
-from gsw_graph.models.chat.cache import FILE, Cache, CachedReply, Entry, Ledger
+from gsw_graph.model.ledger import Entry
+from gsw_graph.models.chat.cache import FILE, Cache, CachedReply, Ledger
 from gsw_graph.models.chat.limits import Budget, dollars, price_of
 from gsw_graph.models.endpoint import Endpoint
 
