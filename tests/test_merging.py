@@ -24,7 +24,7 @@ def world(*passages: Passage) -> ConceptIndex:
     rows = []
     for number, (title, text, names) in enumerate(passages):
         found = [
-            Name(normalise(name), name, normalise(name) == normalise(title), ((role, ()),) if role else ())
+            Name(normalise(name), name, normalise(name) == normalise(title), (role,) if role else ())
             for name, role in names.items()
         ]
         rows.append((f"d{number}", text, found))
