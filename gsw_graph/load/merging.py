@@ -10,7 +10,6 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timezone
 from functools import lru_cache
 from itertools import combinations
 from typing import NamedTuple
@@ -22,7 +21,7 @@ from gsw_graph.engine import Connection
 from gsw_graph.errors import InputError
 from gsw_graph.model.documents import content_id
 from gsw_graph.model.results import Alias, Merged, MergeGroup, Suspicion, Unmerged
-from gsw_graph.store import writer
+from gsw_graph.store import now, writer
 from gsw_graph.store.reader import Reader
 from gsw_graph.text.names import normalise
 from gsw_graph.text.safe_text import cut
@@ -158,7 +157,7 @@ def merge(
     groups, doubtful = group_pairs(index, pairs, reader.aliases())
     run = at = None
     if groups and not dry_run:
-        at = datetime.now(timezone.utc).isoformat(timespec="microseconds")
+        at = now("microseconds")
         run = content_id("merge", at)[:8]
     results = []
     for canonical, aliases in groups:
