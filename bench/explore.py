@@ -25,9 +25,9 @@ from made import copies, originals
 from gsw_graph import Memory, Settings
 from gsw_graph.errors import GswGraphError
 from gsw_graph.explore.analyses import analyses
+from gsw_graph.load.loading import texts
 from gsw_graph.model.documents import Workspace
 from gsw_graph.store import schema
-from gsw_graph.store.rows import Vectors
 from gsw_graph.store.writer import BATCH_BYTES, Batch, write_batch
 
 EXAMPLES = str(Path(__file__).parent.parent / "examples/workspaces.jsonl")
@@ -63,14 +63,8 @@ def fill(memory: Memory, workspaces: list[Workspace], size: int) -> int:
         if have >= size:
             break
         pairs = sum(len(phrase.pairs) for phrase in workspace.verb_phrases)
-        phrases = sorted({phrase.phrase for phrase in workspace.verb_phrases})
-        vectors = Vectors(
-            unit(len(workspace.document.passages)),
-            unit(pairs),
-            unit(len(workspace.propositions)),
-            dict(zip(phrases, unit(len(phrases)), strict=True)),
-        )
-        batch.add(workspace, vectors)
+        distinct = list(dict.fromkeys(texts(workspace, "new")))
+        batch.add(workspace, dict(zip(distinct, unit(len(distinct)), strict=True)))
         have += pairs
         if batch.bytes >= BATCH_BYTES:
             write_batch(writer, batch)

@@ -38,9 +38,7 @@ def main() -> None:
         for item in loaders.read(arguments.paths)
         if not isinstance(item, Failure)
     ]
-    some = list(
-        dict.fromkeys(text for workspace in workspaces for part in texts(workspace, "new") for text in part)
-    )
+    some = list(dict.fromkeys(text for workspace in workspaces for text in texts(workspace, "new")))
     passages = sum(len(workspace.document.passages) for workspace in workspaces)
     embedder = Embedder.load(Settings.from_env())
     embedder.encode(some[:64])

@@ -68,7 +68,7 @@ def main() -> None:
             compare(folder, ready, arguments)
             return
         embedder = Embedder.load(Settings.from_env())
-        some = [text for workspace in workspaces for part in texts(workspace, "new") for text in part]
+        some = [text for workspace in workspaces for text in texts(workspace, "new")]
         embedder.encode(some[:64])
         start = time.perf_counter()
         embedder.encode(list(dict.fromkeys(some)))

@@ -25,7 +25,7 @@ from gsw_graph.cypher import statement
 from gsw_graph.engine import Connection, connect
 from gsw_graph.model.documents import Workspace
 from gsw_graph.store import schema
-from gsw_graph.store.rows import Row, Vectors
+from gsw_graph.store.rows import Row
 from gsw_graph.store.writer import BATCH_BYTES, Batch, forget, write_batch
 
 Work = list[tuple[Workspace, np.ndarray]]
@@ -56,7 +56,8 @@ def build(work: Work) -> list[Batch]:
     for workspace, embeddings in work:
         if batches[-1].bytes >= BATCH_BYTES:
             batches.append(Batch())
-        batches[-1].add(workspace, Vectors(embeddings))
+        passages = (passage.full_text for passage in workspace.document.passages)
+        batches[-1].add(workspace, dict(zip(passages, embeddings, strict=True)))
     return batches
 
 

@@ -30,11 +30,12 @@ TYPES = tuple(
     "PART_OF NEXT IN NAMES PLAYS REFERS_TO ASKS ANSWERED_BY ABOUT MENTIONS RELATES_BY HOLDS ALIAS_OF USED "
     "REUSED REMOVED_FROM SUPERSEDED_IN".split()
 )
+_BASES = "|".join(LABELS + TYPES)
 _INDEX = "(?:passage|entity|qa_pair|proposition|question)_(?:embedding|text)"
 _OURS = re.compile(
     rf"""(?P<quote>['"])(?P<index>{_INDEX})(?P=quote)"""
     r"""|//[^\n]*|/\*.*?\*/|'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
-    rf"|[:|&!]\s*`?(?P<name>{'|'.join((*LABELS, *TYPES))})\b",
+    rf"|[:|&!]\s*`?(?P<name>{_BASES})\b",
     re.DOTALL,
 )
 
@@ -43,16 +44,15 @@ _OURS = re.compile(
 def statement(name: str, dialect: str | None = None) -> LiteralString:
     """The text of `cypher/NAME.cypher`, or of `NAME.DIALECT.cypher` or `.sql` where servers differ. `name`
     is a path such as `read/dense`."""
-    folder, _, stem = name.partition("/")
-    place = files("gsw_graph.cypher") / folder
-    candidates = [
-        f"{stem}.cypher",
-        *([f"{stem}.{dialect}.cypher", f"{stem}.{dialect}.sql"] if dialect else []),
-    ]
-    for candidate in candidates:
-        if (file := place / candidate).is_file():
+    place = files("gsw_graph.cypher")
+    endings = [".cypher"]
+    if dialect:
+        endings += [f".{dialect}.cypher", f".{dialect}.sql"]
+    for ending in endings:
+        file = place / f"{name}{ending}"
+        if file.is_file():
             text = file.read_text(encoding="utf-8")
-            _FILES[text] = f"{folder}/{candidate}"
+            _FILES[text] = f"{name}{ending}"
             return text
     raise KeyError(f"no statement {name} for {dialect or 'every engine'}")
 
@@ -73,12 +73,16 @@ def of_memory(text: str, memory: str) -> str:
     """Return a statement for a named memory: our labels, types and search indexes in it end in `__NAME`, so
     that each memory of a database has its own. Other strings and comments stay as they are."""
 
-    def renamed(match: re.Match[str]) -> str:
-        if match["index"]:
-            return f"{match['quote']}{match['index']}__{memory}{match['quote']}"
-        return f"{match[0]}__{memory}" if match["name"] else match[0]
+    if not memory:
+        return text
 
-    return _OURS.sub(renamed, text) if memory else text
+    def renamed(match: re.Match[str]) -> str:
+        quote, index, name = match.group("quote", "index", "name")
+        if index:
+            return f"{quote}{index}__{memory}{quote}"
+        return f"{match[0]}__{memory}" if name else match[0]
+
+    return _OURS.sub(renamed, text)
 
 
 def base_name(name: str) -> str:

@@ -21,7 +21,7 @@ def world(*passages):
     rows = []
     for number, (title, text, names) in enumerate(passages):
         found = [
-            Name(normalise(name), name, normalise(name) == normalise(title), ((role, ()),) if role else ())
+            Name(normalise(name), name, normalise(name) == normalise(title), (role,) if role else ())
             for name, role in names.items()
         ]
         rows.append((f"d{number}", text, found))

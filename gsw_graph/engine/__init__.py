@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 
 from gsw_graph.concurrency import FairLock
 from gsw_graph.config import expanded
+from gsw_graph.cypher import statement
 from gsw_graph.errors import EngineError, InputError
 
 if TYPE_CHECKING:
-    from neo4j import Driver, Session
+    from neo4j import Driver, Record, Session
 
     from gsw_graph.config import Settings
     from gsw_graph.engine.embedded import EmbeddedDialect
@@ -60,10 +61,23 @@ class Connection:
         options: as the driver takes it."""
         from gsw_graph.engine.tracing import OneWriter
 
-        session = self.driver.session(
-            database=self.database, bookmark_manager=self.driver.execute_query_bookmark_manager, **options
-        )
+        bookmarks = self.driver.execute_query_bookmark_manager
+        session = self.driver.session(database=self.database, bookmark_manager=bookmarks, **options)
         return session if self.writing is None else cast("Session", OneWriter(session, self.writing))
+
+    def read(self, name: str, **parameters: Any) -> list[Record]:
+        """Return the records of a statement of `cypher/` that reads; the driver runs it again where it fails
+        for a moment."""
+        text = statement(name, self.dialect.name)
+        records: list[Record]
+        records, _, _ = self.driver.execute_query(text, parameters, database_=self.database, routing_="r")
+        return records
+
+    def write(self, name: str, **parameters: Any) -> None:
+        """Run a statement of `cypher/` that writes, in a transaction of its own."""
+        text = statement(name, self.dialect.name)
+        with self.session() as session:
+            session.execute_write(lambda tx: tx.run(text, parameters).consume())
 
     def trace(self, tracer: Tracer) -> None:
         """From now on give `tracer` each statement as a text for people; see `gsw_graph.engine.tracing`."""
@@ -81,6 +95,15 @@ class Connection:
                 self.on_close()
 
 
+def open_driver(url: str, auth: tuple[str, str] | None, **options: Any) -> Driver:
+    """Return a driver that shows no notifications and sends no telemetry. options: as the driver takes it."""
+    from neo4j import GraphDatabase
+
+    return GraphDatabase.driver(
+        url, auth=auth, notifications_min_severity="OFF", telemetry_disabled=True, **options
+    )
+
+
 def connect(
     settings: Settings, meanwhile: Callable[[], None] | None = None, *, create: bool = True
 ) -> Connection:
@@ -93,10 +116,9 @@ def connect(
         create: Make a folder where there is none.
     """
     if not create and not exists(settings):
-        where = str(expanded(settings.memory).absolute())
         raise EngineError(
             "there is no memory here",
-            where=where,
+            where=str(expanded(settings.memory).absolute()),
             hint="Name another by --memory or NEO4J_URI, or make one: gswgraph load FILES",
         )
     place, name = split_address(settings.memory)
@@ -118,14 +140,27 @@ def split_address(address: str) -> tuple[str, str]:
     """Return where a database is, and the name of a memory in it: `bolt://host/?memory=notes`. The name is
     empty for the default memory. Raises InputError for what is no name, and for an unknown parameter."""
     place, _, query = address.rpartition("?")
-    options = query.split("&") if place else []
-    _check_parameters(place, options)
-    names = [option.removeprefix("memory=") for option in options if option.startswith("memory=")]
-    if not names:
+    if not place or "/" in query:  # the second is a folder with a question mark in its path
         return address, ""
-    check_name(names[-1], place)
-    others = "&".join(option for option in options if not option.startswith("memory="))
-    return f"{place}?{others}" if others else place, names[-1]
+    name = ""
+    others = []
+    for option in query.split("&"):
+        key, equals, value = option.partition("=")
+        if equals and key not in _PARAMETERS:  # it would be passed over, or become part of a folder's name
+            raise InputError(
+                f"the address has an unknown parameter {key!r}",
+                where=place,
+                hint="Name a memory of this database by ?memory=NAME, another database by NEO4J_DATABASE",
+            )
+        if equals and key == "memory":
+            check_name(value, place)
+            name = value
+        else:
+            others.append(option)
+    if not name:
+        return address, ""
+    rest = "&".join(others)
+    return f"{place}?{rest}" if rest else place, name
 
 
 def check_name(name: str, where: str | None = None) -> None:
@@ -136,21 +171,6 @@ def check_name(name: str, where: str | None = None) -> None:
             where=where,
             hint="Use small letters, digits and single underscores, 40 at most: ?memory=my_notes",
         )
-
-
-def _check_parameters(place: str, options: list[str]) -> None:
-    """Raise InputError where an address has a parameter that means nothing: it would be passed over, or
-    become part of the name of a folder."""
-    if any("/" in option for option in options):
-        return  # a folder with a question mark in its path
-    for option in options:
-        key, equals, _ = option.partition("=")
-        if equals and key not in _PARAMETERS:
-            raise InputError(
-                f"the address has an unknown parameter {key!r}",
-                where=place,
-                hint="Name a memory of this database by ?memory=NAME, another database by NEO4J_DATABASE",
-            )
 
 
 def check_address(memory: str) -> None:
@@ -184,13 +204,14 @@ def with_plain_errors(method: Callable[_P, _R]) -> Callable[_P, _R]:
     def call(*args: _P.args, **kwargs: _P.kwargs) -> _R:
         from neo4j.exceptions import DriverError, Neo4jError
 
-        if args[0]._closed:  # type: ignore[attr-defined]
-            where = args[0]._connection.url  # type: ignore[attr-defined]
+        owner: Any = args[0]
+        where = owner._connection.url
+        if owner._closed:
             raise EngineError("the memory is closed", where=where, hint="Open it again with Memory.open")
         try:
             return method(*args, **kwargs)
         except (DriverError, Neo4jError) as error:
-            raise to_engine_error(error, args[0]._connection.url) from error  # type: ignore[attr-defined]
+            raise to_engine_error(error, where) from error
 
     return call
 
@@ -220,8 +241,6 @@ def to_engine_error(error: Exception, where: str) -> EngineError:
         message = "the engine ran out of Java heap"
         hint = "Give it more, such as GSWGRAPH_ENGINE_HEAP=4g, and run it again; what was written stays"
     elif isinstance(error, ServiceUnavailable | SessionExpired):  # whose text is a dump of addresses
-        message, hint = (
-            "the engine does not answer any more",
-            "See whether it runs, and run it again; a load goes on",
-        )
+        message = "the engine does not answer any more"
+        hint = "See whether it runs, and run it again; a load goes on"
     return EngineError(message, where=where, hint=hint)

@@ -19,7 +19,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from gsw_graph.concurrency import FairLock
 from gsw_graph.cypher import file_of
-from gsw_graph.engine import Connection, embedded_folder, readonly
+from gsw_graph.engine import Connection, embedded_folder, open_driver, readonly
 from gsw_graph.engine.embedded_child import DATABASE
 from gsw_graph.engine.embedded_folder import LOG
 from gsw_graph.errors import EngineError, MemoryLockedError
@@ -37,6 +37,8 @@ _NEEDED = re.compile(
     r"|VIRTUAL_ENV|PYTHON(?!PATH)\w+|XDG_CACHE_HOME|LOCALAPPDATA|APPDATA|COVERAGE_\w+|COV_CORE_\w+|ARCADEDB_\w+",
     re.IGNORECASE,
 )
+# On Windows: Ctrl-C is for the parent alone, and no window opens.
+OWN_WINDOW = getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0) | getattr(subprocess, "CREATE_NO_WINDOW", 0)
 _COMMENTS = re.compile(r"\A(?:\s|--[^\n]*)+")  # which its SQL does not know
 
 
@@ -52,15 +54,9 @@ def connect(settings: Settings, meanwhile: Callable[[], None] | None = None) -> 
         folder, settings.cache_dir.absolute() / "embedded", meanwhile, settings.engine_heap
     )
     try:
-        from neo4j import GraphDatabase
-
-        driver = GraphDatabase.driver(
-            f"bolt://127.0.0.1:{process.ready['bolt']}",
-            auth=(USER, embedded_folder.read_password(folder)),
-            connection_timeout=10,
-            notifications_min_severity="OFF",
-            telemetry_disabled=True,
-        )
+        url = f"bolt://127.0.0.1:{process.ready['bolt']}"
+        auth = (USER, embedded_folder.read_password(folder))
+        driver = open_driver(url, auth, connection_timeout=10)
     except BaseException:
         process.stop()
         raise
@@ -200,16 +196,13 @@ class EngineProcess:
     def _spawn(self) -> Any:
         from gsw_graph.version import FOLDER
 
+        given = os.environ.get("PYTHONPATH", "").split(os.pathsep)
         path = [FOLDER]  # the child's working folder is another one
-        path += [
-            Path(entry).absolute() for entry in os.environ.get("PYTHONPATH", "").split(os.pathsep) if entry
-        ]
-        environment = {
-            **{name: value for name, value in os.environ.items() if _NEEDED.fullmatch(name)},
-            "PYTHONPATH": os.pathsep.join(map(str, path)),
-            "PYTHONSAFEPATH": "1",  # and no place for modules
-            "PYTHONUTF8": "1",  # the folder has the same bytes in every locale
-        }
+        path += [Path(entry).absolute() for entry in given if entry]
+        environment = {name: value for name, value in os.environ.items() if _NEEDED.fullmatch(name)}
+        environment["PYTHONPATH"] = os.pathsep.join(map(str, path))
+        environment["PYTHONSAFEPATH"] = "1"  # and no place for modules
+        environment["PYTHONUTF8"] = "1"  # the folder has the same bytes in every locale
         command = [sys.executable, "-m", "gsw_graph.engine.embedded_child"]
         ours = " ".join(shlex.join(sys.orig_argv).split())[:200]
         with (self._folder / LOG).open("ab") as log:
@@ -222,8 +215,7 @@ class EngineProcess:
                 env=environment,
                 bufsize=0,
                 start_new_session=True,  # Ctrl-C in the terminal is for the parent
-                creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)
-                | getattr(subprocess, "CREATE_NO_WINDOW", 0),
+                creationflags=OWN_WINDOW,
             )
 
     @staticmethod

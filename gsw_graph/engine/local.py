@@ -7,7 +7,6 @@ each version line.
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
 import os
@@ -22,14 +21,14 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from glob import glob
 from importlib.resources import files
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from filelock import FileLock
 
 from gsw_graph.cypher import LABELS, TYPES, statement
-from gsw_graph.engine.embedded import heap_size
+from gsw_graph.engine import open_driver
+from gsw_graph.engine.embedded import OWN_WINDOW, heap_size
 from gsw_graph.engine.embedded_folder import listens, write_private
 from gsw_graph.errors import EngineError
 
@@ -37,6 +36,7 @@ if TYPE_CHECKING:
     from gsw_graph.config import Settings
 
 Report = Callable[[str], None]
+Style = dict[str, dict[str, str]]  # settings by node or relationship and its label
 
 # Exact releases, so that two machines run the same server. Not 2026.08.0: its queries can fail.
 RELEASES = {"5.26": "5.26.30", "2026": "2026.08.1"}
@@ -46,7 +46,6 @@ USER = "neo4j"
 LOG = "neo4j.log"
 START_SECONDS, STOP_SECONDS = 180, 120
 _MEMORIES = "memories.json"  # of the home: the named memories that it holds, as far as they were seen
-_STATE = ("release", "port", "http_port", "by", "pid")  # what `start` remembers in `server.json` of the home
 _JAVA = {"5.26": (17, 21), "2026": (21, 25)}  # which majors a version line runs on
 _MAIN = {"5.26": "org.neo4j.server.CommunityEntryPoint", "2026": "org.neo4j.server.Neo4jCommunity"}
 _OPENS = ("java.nio", "java.io", "sun.nio.ch", "java.util.concurrent")
@@ -141,12 +140,12 @@ def start(
         server = _server(settings, version)
         if server is not None and server.running:
             return server
-        for number, option in ((port, "--port"), (http_port, "--http-port")):
-            if listens("127.0.0.1", number):
-                raise EngineError(f"port {number} is taken", hint=f"Choose another with {option}")
-        if not (home / "password").exists():
+        _check_port(port, "--port")
+        _check_port(http_port, "--http-port")
+        password = home / "password"
+        if not password.exists():
             # letters and digits only: it passes through environment files and yaml
-            write_private(home / "password", secrets.token_hex(16))
+            write_private(password, secrets.token_hex(16))
         _launch(settings, version, port, http_port, report)
         if _learn_memories(home, port):
             report("Starting it again, so that Browser has the colours of all memories")
@@ -160,30 +159,38 @@ def start(
     return server
 
 
+def _check_port(port: int, option: str) -> None:
+    if listens("127.0.0.1", port):
+        raise EngineError(f"port {port} is taken", hint=f"Choose another with {option}")
+
+
 def _launch(settings: Settings, version: str, port: int, http_port: int, report: Report) -> None:
     """Start a server by Docker or by Java, and remember how."""
     home, release = _home(settings, version), RELEASES[version]
+    state = {"release": release, "port": port, "http_port": http_port, "by": "docker", "pid": None}
     if docker_answers():
         report(f"Starting Neo4j {release} in Docker")
         _start_docker(home, version, port, http_port)
-        by, pid = "docker", None
     else:
         lib = settings.cache_dir / "neo4j" / "lib" / release
-        by, pid = "maven", _start_java(home, version, lib, port, http_port, report)
-    state = (release, port, http_port, by, pid)
-    write_private(home / "server.json", json.dumps(dict(zip(_STATE, state, strict=True))))
+        state["by"] = "maven"
+        state["pid"] = _start_java(home, version, lib, port, http_port, report)
+    write_private(home / "server.json", json.dumps(state))
 
 
 def stop(settings: Settings, version: str | None = None) -> list[LocalServer]:
     """Stop the server of a version line, or all; return those that ran, as they are now."""
-    running = [server for server in status(settings, version) if server.running]
-    for server in running:
+    stopped = []
+    for server in status(settings, version):
+        if not server.running:
+            continue
         _learn_memories(server.home, int(server.url.rpartition(":")[2]))
         if server.pid is None:
             _compose(server.home, server.version, ["down"], "stop Neo4j", "Is the Docker engine running?")
         else:
             _stop_java(server.home, server.pid)
-    return [stopped for server in running for stopped in status(settings, server.version)]
+        stopped += status(settings, server.version)
+    return stopped
 
 
 def status(settings: Settings, version: str | None = None) -> list[LocalServer]:
@@ -208,57 +215,54 @@ def _server(settings: Settings, version: str) -> LocalServer | None:
     home = _home(settings, version)
     try:
         state = json.loads((home / "server.json").read_text(encoding="utf-8"))
-        release, port, http_port, by, pid = (state[name] for name in _STATE)
+        port, pid = state["port"], state["pid"]
+        url = f"bolt://127.0.0.1:{port}"
+        browser = f"http://127.0.0.1:{state['http_port']}/browser/?dbms=bolt://{USER}@127.0.0.1:{port}"
+        running = _docker_runs(home, version) if pid is None else _java_runs(home, pid)
+        return LocalServer(
+            version=version,
+            release=state["release"],
+            running=running,
+            url=url,
+            browser=browser,
+            username=USER,
+            password_file=home / "password",
+            home=home,
+            by=state["by"],
+            pid=pid if running else None,
+        )
     except (OSError, ValueError, TypeError, KeyError):
         return None
-    running = _docker_runs(home, version) if pid is None else _java_runs(home, pid)
-    return LocalServer(
-        version=version,
-        release=release,
-        running=running,
-        url=f"bolt://127.0.0.1:{port}",
-        browser=f"http://127.0.0.1:{http_port}/browser/?dbms=bolt://{USER}@127.0.0.1:{port}",
-        username=USER,
-        password_file=home / "password",
-        home=home,
-        by=by,
-        pid=pid if running else None,
-    )
 
 
-def style(memories: Iterable[str] = ()) -> dict[str, dict[str, str]]:
+def style(memories: Iterable[str] = ()) -> Style:
     """Return the style of our labels as Neo4j Browser keeps it: by node or relationship and its label, what
     is set in `gswgraph.grass`, for the default memory and the named ones."""
     text = (files("gsw_graph.engine") / "gswgraph.grass").read_text(encoding="utf-8")
-    rules = {
-        selector: {name: value.strip("'") for name, value in _SETTING.findall(body)}
-        for selector, body in _RULE.findall(text)
-    }
-    named: dict[str, dict[str, str]] = {}
+    rules: Style = {}
+    for selector, body in _RULE.findall(text):
+        rules[selector] = {name: value.strip("'") for name, value in _SETTING.findall(body)}
+    named: Style = {}
     for memory in memories:
         for label in LABELS:
             named[f"node.{label}__{memory}"] = rules[f"node.{label}"]
         for kind in TYPES:
             rule = {"caption": kind, **rules.get(f"relationship.{kind}", {})}
-            named[f"relationship.{kind}__{memory}"] = _with_plain_type(rule, kind)
+            rule["caption"] = rule["caption"].replace("<type>", kind)
+            named[f"relationship.{kind}__{memory}"] = rule
     return rules | named
-
-
-def _with_plain_type(rule: dict[str, str], kind: str) -> dict[str, str]:
-    return {name: value.replace("<type>", kind) for name, value in rule.items()}
 
 
 def style_sheet(memories: Iterable[str] = ()) -> str:
     """Return `style` as a file that is dropped on Neo4j Browser."""
-    blocks = []
+    lines = []
     for selector, rule in style(memories).items():
-        lines = [f"  {name}: {_quoted(name, value)};" for name, value in rule.items()]
-        blocks.append("\n".join([f"{selector} {{", *lines, "}"]))
-    return "\n".join([*blocks, ""])
-
-
-def _quoted(name: str, value: str) -> str:
-    return f"'{value}'" if name == "caption" else value
+        lines.append(f"{selector} {{")
+        for name, value in rule.items():
+            shown = f"'{value}'" if name == "caption" else value
+            lines.append(f"  {name}: {shown};")
+        lines.append("}")
+    return "\n".join([*lines, ""])
 
 
 def after_login(memories: Iterable[str] = ()) -> str:
@@ -281,20 +285,17 @@ def _learn_memories(home: Path, port: int) -> bool:
 
     Browser takes its style from the configuration, which is read when the server starts.
     """
-    from neo4j import GraphDatabase
     from neo4j.exceptions import DriverError, Neo4jError
 
     try:
         password = (home / "password").read_text(encoding="utf-8").strip()
-        with GraphDatabase.driver(
+        with open_driver(
             f"bolt://127.0.0.1:{port}",
-            auth=(USER, password),
+            (USER, password),
             connection_timeout=5,
             max_transaction_retry_time=5,
-            notifications_min_severity="OFF",
-            telemetry_disabled=True,
         ) as driver:
-            records, _, _ = driver.execute_query(statement("read/memories"))
+            records = driver.execute_query(statement("read/memories")).records
     except (DriverError, Neo4jError, OSError):  # somebody changed the password: Browser shows grey nodes
         return False
     names = sorted(str(record["label"]).partition("__")[2] for record in records)
@@ -336,21 +337,27 @@ def _start_docker(home: Path, version: str, port: int, http_port: int) -> None:
 
 
 def _docker_runs(home: Path, version: str) -> bool:
-    with contextlib.suppress(EngineError):
-        return bool(_compose(home, version, ["ps", "--quiet", "--status", "running"], "tell", "").strip())
-    return False
+    command = ["ps", "--quiet", "--status", "running"]
+    try:
+        return bool(_compose(home, version, command, "tell", "").strip())
+    except EngineError:
+        return False
 
 
 def _compose(home: Path, version: str, command: list[str], aim: str, hint: str, **values: str) -> str:
     """Run `docker compose` on the project of a home. EngineError: it could not do what is its aim."""
-    line = ["docker", "compose", "--file", str(Path(str(files("gsw_graph.docker"))) / "compose.yml")]
-    line += ["--project-name", f"gswgraph-{hashlib.sha256(str(home).encode()).hexdigest()[:8]}"]
+    project = f"gswgraph-{hashlib.sha256(str(home).encode()).hexdigest()[:8]}"
+    line = ["docker", "compose", "--file", str(_docker_file("compose.yml")), "--project-name", project]
     environment = {**os.environ, "GSWGRAPH_NEO4J_PASSWORD": "unused", **values}
     code, output = _run([*line, "--profile", version, *command], env=environment)
     if code != 0:
-        reason = output.replace(environment["GSWGRAPH_NEO4J_PASSWORD"], "***")
-        raise EngineError(f"Docker could not {aim}: {' '.join(reason.split())[-400:]}", hint=hint)
+        reason = " ".join(output.replace(environment["GSWGRAPH_NEO4J_PASSWORD"], "***").split())
+        raise EngineError(f"Docker could not {aim}: {reason[-400:]}", hint=hint)
     return output
+
+
+def _docker_file(*parts: str) -> Path:
+    return Path(str(files("gsw_graph.docker")), *parts)
 
 
 # By Maven and Java
@@ -365,9 +372,9 @@ def _start_java(home: Path, version: str, lib: Path, port: int, http_port: int, 
         _get_jars(lib, release)
     for name in ("conf", "plugins", "import"):
         (home / name).mkdir(exist_ok=True)
-    command_of_browser = after_login(styled_memories(home))
-    conf = _CONF.format(port=port, http_port=http_port, after_login=command_of_browser)
-    conf += _CONF_2026 if version == "2026" else ""
+    conf = _CONF.format(port=port, http_port=http_port, after_login=after_login(styled_memories(home)))
+    if version == "2026":
+        conf += _CONF_2026
     (home / "conf" / "neo4j.conf").write_text(conf, encoding="utf-8")
     command = [java, "-cp", f"{lib}{os.sep}*", f"-Xmx{heap_size()}"]
     command += [f"--add-opens=java.base/{name}=ALL-UNNAMED" for name in _OPENS]
@@ -384,8 +391,7 @@ def _start_java(home: Path, version: str, lib: Path, port: int, http_port: int, 
             stderr=log,
             cwd=home,
             start_new_session=True,
-            creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)
-            | getattr(subprocess, "CREATE_NO_WINDOW", 0),
+            creationflags=OWN_WINDOW,
         )
     _STARTED.append(process)
     try:
@@ -399,9 +405,11 @@ def _start_java(home: Path, version: str, lib: Path, port: int, http_port: int, 
 
 def _java_environment() -> dict[str, str]:
     """Return our environment with a locale in which Java can name every file."""
-    named = (os.environ.get(name) for name in ("LC_ALL", "LC_CTYPE", "LANG"))
-    is_utf8 = "utf" in next(filter(None, named), "").lower()
-    return dict(os.environ) if is_utf8 else {**os.environ, "LC_ALL": "C.UTF-8"}
+    for name in ("LC_ALL", "LC_CTYPE", "LANG"):
+        value = os.environ.get(name)
+        if value:
+            return dict(os.environ) if "utf" in value.lower() else os.environ | {"LC_ALL": "C.UTF-8"}
+    return os.environ | {"LC_ALL": "C.UTF-8"}
 
 
 def _await(home: Path, process: subprocess.Popen[bytes], port: int) -> None:
@@ -421,10 +429,13 @@ def _await(home: Path, process: subprocess.Popen[bytes], port: int) -> None:
 
 def _java_runs(home: Path, pid: int) -> bool:
     """Tell whether `pid` is the server of `home`; a number that the system gave to another process is not."""
-    query = f"(Get-CimInstance Win32_Process -Filter 'ProcessId={pid}').CommandLine"
-    command = ["ps", "-ww", "-o", "args=", "-p", str(pid)] if os.name == "posix" else ["powershell", query]
     if Path("/proc/self").exists():
         command = ["cat", f"/proc/{pid}/cmdline"]
+    elif os.name == "posix":
+        command = ["ps", "-ww", "-o", "args=", "-p", str(pid)]
+    else:
+        query = f"(Get-CimInstance Win32_Process -Filter 'ProcessId={pid}').CommandLine"
+        command = ["powershell", query]
     return str(home) in _run(command)[1]
 
 
@@ -449,7 +460,7 @@ def _get_jars(lib: Path, release: str) -> None:
             "Maven is not installed, and no Docker engine answers", hint="Install Maven (mvn) or start Docker"
         )
     lib.parent.mkdir(parents=True, exist_ok=True)
-    pom = Path(str(files("gsw_graph.docker"))) / "maven" / "pom.xml"
+    pom = _docker_file("maven", "pom.xml")
     with tempfile.TemporaryDirectory(prefix=".getting-", dir=lib.parent) as folder:
         command = [maven, "-q", "-B", "-f", str(pom), f"-Dneo4j.version={release}"]
         code, output = _run([*command, f"-DoutputDirectory={folder}/lib", "dependency:copy-dependencies"])
@@ -482,8 +493,10 @@ def find_java(majors: tuple[int, ...], purpose: str) -> str:
     """Return the path of a `java` of one of some major versions: JAVA_HOME, then PATH, then the usual places.
     EngineError where there is none."""
     name = "java.exe" if os.name == "nt" else "java"
-    usual = [sorted(glob(os.path.expanduser(place)), reverse=True) for place in _PLACES]  # noqa: PTH111, PTH207
-    javas = [Path(home) / "bin" / name for home in (os.environ.get("JAVA_HOME"), *chain(*usual)) if home]
+    homes = [os.environ.get("JAVA_HOME")]
+    for place in _PLACES:
+        homes += sorted(glob(os.path.expanduser(place)), reverse=True)  # noqa: PTH111, PTH207
+    javas = [Path(home) / "bin" / name for home in homes if home]
     javas.insert("JAVA_HOME" in os.environ, Path(shutil.which("java") or name))
     version = re.compile(rf'version "({"|".join(map(str, majors))})\b')
     for java in dict.fromkeys(path.resolve() for path in javas if path.is_file()):

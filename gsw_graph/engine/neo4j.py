@@ -6,10 +6,10 @@ import re
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote, urlsplit, urlunsplit
 
 from gsw_graph.cypher import statement
-from gsw_graph.engine import Connection, readonly
+from gsw_graph.engine import Connection, open_driver, readonly
 from gsw_graph.errors import EngineError
 from gsw_graph.version import __version__
 
@@ -19,8 +19,21 @@ if TYPE_CHECKING:
     from gsw_graph.config import Settings
 
 OLDEST = (5, 26)  # the long-term release; `CALL (x) { }` came with 5.23
-_SCHEMES = tuple(f"{name}{security}" for name in ("bolt", "neo4j") for security in ("", "+s", "+ssc"))
+_SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
 _CONNECT_SECONDS = 10
+# Codes of the server by their end, what they mean, and what to do.
+_REFUSALS = (
+    (
+        "AuthenticationRateLimit",
+        "the server refuses this user for a while after too many wrong passwords",
+        "Wait some seconds and try again",
+    ),
+    (
+        "CredentialsExpired",
+        "the password has expired",
+        "Change it in Neo4j Browser or with ALTER CURRENT USER SET PASSWORD",
+    ),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +56,11 @@ def parse(url: str) -> Address:
     scheme = scheme.lower()
     # from the right, because a password may hold any sign
     login, _, place = rest.rpartition("@")
+    shown = f"{scheme}://{place}"
     if scheme not in _SCHEMES:
         raise EngineError(
             f"{scheme}:// is no address of a Neo4j server",
-            where=f"{scheme}://{place}",
+            where=shown,
             hint="Use bolt://HOST:7687 or neo4j://HOST:7687",
         )
     username, colon, password = login.partition(":")
@@ -54,13 +68,11 @@ def parse(url: str) -> Address:
         parts = urlsplit(f"//{place}")
         host, port = parts.hostname, parts.port or 7687
     except ValueError as error:
-        raise EngineError(f"the address cannot be read ({error})", where=f"{scheme}://{place}") from error
+        raise EngineError(f"the address cannot be read ({error})", where=shown) from error
     if not host:
-        raise EngineError(
-            "the address names no host", where=f"{scheme}://{place}", hint="Use bolt://HOST:7687"
-        )
+        raise EngineError("the address names no host", where=shown, hint="Use bolt://HOST:7687")
     return Address(
-        url=f"{scheme}://{parts.netloc}" + (f"?{parts.query}" if parts.query else ""),
+        url=urlunsplit((scheme, parts.netloc, "", parts.query, "")),
         scheme=scheme,
         host=host,
         port=port,
@@ -73,7 +85,6 @@ def parse(url: str) -> Address:
 def connect(settings: Settings) -> Connection:
     """Connect to the server at `settings.memory` and check that it can serve; EngineError with a next step
     where it cannot."""
-    from neo4j import GraphDatabase
     from neo4j.exceptions import DriverError, Neo4jError
 
     address = parse(settings.memory)
@@ -85,15 +96,13 @@ def connect(settings: Settings) -> Connection:
     auth = None if password is None else (address.username or settings.username, password)
     driver = None
     try:
-        driver = GraphDatabase.driver(
+        driver = open_driver(
             address.url,
-            auth=auth,
+            auth,
             user_agent=f"gswgraph/{__version__}",
-            notifications_min_severity="OFF",
             connection_timeout=_CONNECT_SECONDS,
             # one that accepts and never answers counts as none
             connection_acquisition_timeout=_CONNECT_SECONDS,
-            telemetry_disabled=True,
         )
         # not execute_query: it would try again for half a minute where no server is
         driver.verify_connectivity()
@@ -132,56 +141,41 @@ def explain(error: Exception, address: Address, *, with_password: bool) -> Engin
         with_password: one was given.
     """
     code = str(getattr(error, "code", "") or "")
+    for ending, message, hint in _REFUSALS:
+        if code.endswith(ending):
+            return EngineError(message, where=address.url, hint=hint)
     text = " ".join(str(getattr(error, "message", None) or error).split())
-    causes: list[BaseException] = [error]
-    while causes[-1].__cause__ is not None:
-        causes.append(causes[-1].__cause__)
     # The operating system's own words are at the root of the driver's.
-    reason = next((e.strerror for e in causes if isinstance(e, OSError) and e.strerror), text[:200])
-    start = "Start one with gswgraph db start, or check NEO4J_URI"
-    plain = address.scheme.partition("+")[0]
-    tls = f"Check the address and the server's certificate, or use {plain}:// where it has no TLS"
-    security = ".Security." in code
-    cases: list[tuple[object, str, str]] = [
-        (
-            code.endswith("AuthenticationRateLimit"),
-            "the server refuses this user for a while after too many wrong passwords",
-            "Wait some seconds and try again",
-        ),
-        (
-            code.endswith("CredentialsExpired"),
-            "the password has expired",
-            "Change it in Neo4j Browser or with ALTER CURRENT USER SET PASSWORD",
-        ),
-        (
-            security and not with_password,
-            "the server asks for a password and none is set",
-            "Set NEO4J_PASSWORD (and NEO4J_USERNAME, if it is not neo4j)",
-        ),
-        (
-            security,
-            "the user name or the password is wrong",
-            "Check NEO4J_USERNAME and NEO4J_PASSWORD",
-        ),
-        (
-            code.endswith("DatabaseNotFound"),
-            f"the server has no such database ({text})",
-            "Check NEO4J_DATABASE, or unset it for the user's home database",
-        ),
-        (
-            any(isinstance(cause, TimeoutError) for cause in causes),
-            f"what listens there does not answer within {_CONNECT_SECONDS} s",
-            "Look at the server: it may be starting, or hang",
-        ),
-        (
-            re.search("[Hh]andshake|HTTP", text),
-            "what answers there does not speak Bolt",
-            "Use the Bolt port (7687 as a rule, not 7474)",
-        ),
-        (code, f"the server refused the connection ({text[:300]})", "See the server's log"),
-        (True, f"no Neo4j server answers ({reason})", tls if "+s" in address.scheme else start),
-    ]
-    message, hint = next((message, hint) for applies, message, hint in cases if applies)
+    is_late, reason = False, ""
+    cause: BaseException | None = error
+    while cause is not None:
+        is_late = is_late or isinstance(cause, TimeoutError)
+        if isinstance(cause, OSError):
+            reason = reason or cause.strerror or ""
+        cause = cause.__cause__
+    if ".Security." in code and with_password:
+        message = "the user name or the password is wrong"
+        hint = "Check NEO4J_USERNAME and NEO4J_PASSWORD"
+    elif ".Security." in code:
+        message = "the server asks for a password and none is set"
+        hint = "Set NEO4J_PASSWORD (and NEO4J_USERNAME, if it is not neo4j)"
+    elif code.endswith("DatabaseNotFound"):
+        message = f"the server has no such database ({text})"
+        hint = "Check NEO4J_DATABASE, or unset it for the user's home database"
+    elif is_late:
+        message = f"what listens there does not answer within {_CONNECT_SECONDS} s"
+        hint = "Look at the server: it may be starting, or hang"
+    elif re.search("[Hh]andshake|HTTP", text):
+        message = "what answers there does not speak Bolt"
+        hint = "Use the Bolt port (7687 as a rule, not 7474)"
+    elif code:
+        message, hint = f"the server refused the connection ({text[:300]})", "See the server's log"
+    else:
+        message = f"no Neo4j server answers ({reason or text[:200]})"
+        hint = "Start one with gswgraph db start, or check NEO4J_URI"
+        if "+s" in address.scheme:
+            plain = address.scheme.partition("+")[0]
+            hint = f"Check the address and the server's certificate, or use {plain}:// where it has no TLS"
     return EngineError(message, where=address.url, hint=hint)
 
 
@@ -196,9 +190,8 @@ class Neo4jDialect:
     def _session(self) -> Session:
         # With the bookmarks of all others: in a cluster a member that is asked next has to have seen the
         # schema.
-        return self._driver.session(
-            database=self._database, bookmark_manager=self._driver.execute_query_bookmark_manager
-        )
+        bookmarks = self._driver.execute_query_bookmark_manager
+        return self._driver.session(database=self._database, bookmark_manager=bookmarks)
 
     def run_schema(self, ddl: str) -> None:
         """Run one DDL statement, again where another process makes the same schema at the same time."""
@@ -208,13 +201,12 @@ class Neo4jDialect:
             with self._session() as session:
                 session.execute_write(lambda tx: tx.run(ddl).consume())
         except Neo4jError as error:
-            # Made by the other process a moment before.
-            if not str(error.code).endswith("EquivalentSchemaRuleAlreadyExists"):
-                text = " ".join(line for line in ddl.splitlines() if not line.startswith("//"))
-                raise EngineError(
-                    f"the server refused a statement: {_first_line(error)}",
-                    where=" ".join(text.split())[:120],
-                ) from error
+            if str(error.code).endswith("EquivalentSchemaRuleAlreadyExists"):
+                return  # made by the other process a moment before
+            text = " ".join(line for line in ddl.splitlines() if not line.startswith("//"))
+            raise EngineError(
+                f"the server refused a statement: {_first_line(error)}", where=" ".join(text.split())[:120]
+            ) from error
 
     def wait_online(self, timeout: float) -> None:
         """Return when every index is online; EngineError names the one that failed or was not ready in
@@ -243,11 +235,13 @@ class Neo4jDialect:
         from neo4j import READ_ACCESS
         from neo4j.exceptions import Neo4jError
 
-        if "PROFILE" in readonly.preamble(query):
+        preamble = readonly.preamble(query)
+        if "PROFILE" in preamble:
             return "PROFILE runs the query"
-        if objection := readonly.objection(query):  # before the server reads it
+        objection = readonly.objection(query)  # before the server reads it
+        if objection:
             return objection
-        explained = query if "EXPLAIN" in readonly.preamble(query) else f"EXPLAIN {query}"
+        explained = query if "EXPLAIN" in preamble else f"EXPLAIN {query}"
         try:
             session = self._driver.session(database=self._database, default_access_mode=READ_ACCESS)
             with session, session.begin_transaction() as work:  # closed without a commit
@@ -258,9 +252,8 @@ class Neo4jDialect:
             return None
         if summary.query_type != "r" or not summary.plan:
             return "the query may change the memory"
-        if name := readonly.unknown_step(summary.plan) or readonly.unknown_function(query):
-            return f"the query runs {name}, which is not known to only read the memory"
-        return None
+        unknown = readonly.unknown_step(summary.plan) or readonly.unknown_function(query)
+        return f"the query runs {unknown}, which is not known to only read the memory" if unknown else None
 
 
 def _first_line(error: Exception) -> str:

@@ -23,25 +23,11 @@ TOKEN = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
-_ESCAPE = re.compile(
-    r"\\u", re.IGNORECASE
-)  # a server may decode it before it reads words, and it may end a string
+_ESCAPE = re.compile(r"\\u", re.IGNORECASE)  # a server may decode it before it reads words
 _UNSEEN = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029]")  # servers differ in what these end
-_WRITES = {
-    "ALTER",
-    "CREATE",
-    "DELETE",
-    "DENY",
-    "DETACH",
-    "DROP",
-    "FOREACH",
-    "GRANT",
-    "INSERT",
-    "MERGE",
-    "REMOVE",
-    "REVOKE",
-    "SET",
-}
+_WRITES = frozenset(
+    "ALTER CREATE DELETE DENY DETACH DROP FOREACH GRANT INSERT MERGE REMOVE REVOKE SET".split()
+)
 _FORBIDDEN = {"TERMINATE": "end what others run", "USE": "leave the database of the memory"}
 # Statements that only tell about the server; Neo4j calls them schema statements, the embedded engine answers
 # them outside its parser.
@@ -51,26 +37,15 @@ _ASKS_SERVER = re.compile(
 )
 # Neo4j calls procedures READ that clear statistics and plans, so its word alone is not enough.
 PROCEDURES = frozenset(
-    {
-        "db.index.fulltext.listAvailableAnalyzers",
-        "db.index.fulltext.queryNodes",
-        "db.index.fulltext.queryRelationships",
-        "db.index.vector.queryNodes",
-        "db.index.vector.queryRelationships",
-        "db.info",
-        "db.labels",
-        "db.ping",
-        "db.propertyKeys",
-        "db.relationshipTypes",
-        "db.schema.nodeTypeProperties",
-        "db.schema.relTypeProperties",
-        "db.schema.visualization",
-    }
+    "db.index.fulltext.listAvailableAnalyzers db.index.fulltext.queryNodes "
+    "db.index.fulltext.queryRelationships db.index.vector.queryNodes db.index.vector.queryRelationships "
+    "db.info db.labels db.ping db.propertyKeys db.relationshipTypes db.schema.nodeTypeProperties "
+    "db.schema.relTypeProperties db.schema.visualization".split()
 )
 # Those of the embedded engine beside them; it knows each by the name of APOC too.
 _EMBEDDED_PROCEDURE = re.compile(r"(?:apoc\.)?(?:algo|meta|path)\.\w+", re.IGNORECASE)
 # Functions of the server itself; others belong to plugins, and one of these may call a service.
-_FUNCTIONS = {"date", "datetime", "duration", "localdatetime", "localtime", "point", "time", "vector"}
+_FUNCTIONS = frozenset("date datetime duration localdatetime localtime point time vector".split())
 _NAME = r"(?:[^\W\d]\w*|`[^`]*`)"
 _CALLED = re.compile(rf"(?:\b(CALL) )?({_NAME}(?: \. {_NAME})*)( \()?", re.IGNORECASE)
 # What may stand before the first clause, its tokens with a space between them.
@@ -101,27 +76,30 @@ def objection(query: str) -> str | None:
     if _UNSEEN.search(query):
         return "the query has control characters, behind which anything may stand"
     tokens = _tokens(query)
-    before = "", ""
-    for (kind, text), (_, following) in zip(tokens, [*tokens[1:], ("", "")], strict=False):
+    followings = [text.upper() for _, text in tokens[1:]]
+    before = ""
+    for (kind, text), following in zip(tokens, [*followings, ""], strict=False):
         word = text.upper()
         if kind == "sign" and text in "'\"`":
             return "the query has a quote that never ends"
-        if kind == "word" and before not in {("sign", "."), ("sign", ":")}:
+        if kind == "word" and before not in (".", ":"):
             if word in _WRITES:
                 return "the query may change the memory"
-            if (word, following.upper()) == ("LOAD", "CSV"):
+            if word == "LOAD" and following == "CSV":
                 return "the query would read a file or a page of the web (LOAD CSV)"
             if word in _FORBIDDEN:
                 return f"the query would {_FORBIDDEN[word]} ({word})"
-        before = kind, text
+        before = text
     return None
 
 
 def unknown_function(query: str) -> str | None:
     """The name of a function with a namespace that is not the server's own, as `genai.vector.encode`; None
     where there is none."""
-    functions = (parts for parts, by_call in _called(query) if not by_call and len(parts) > 1)
-    return next((".".join(parts) for parts in functions if parts[0].lower() not in _FUNCTIONS), None)
+    for parts, by_call in _called(query):
+        if not by_call and len(parts) > 1 and parts[0].lower() not in _FUNCTIONS:
+            return ".".join(parts)
+    return None
 
 
 def unknown_to_embedded(query: str) -> str | None:
@@ -142,7 +120,10 @@ def _called(query: str) -> Iterator[tuple[list[str], bool]]:
     text = " ".join("''" if text[0] in "'\"" else text for _, text in _tokens(query))
     for call, name, bracket in _CALLED.findall(text):
         if call or bracket:
-            yield [part for quoted in name.split(" . ") for part in quoted.strip("`").split(".")], bool(call)
+            parts: list[str] = []
+            for quoted in name.split(" . "):
+                parts += quoted.strip("`").split(".")
+            yield parts, bool(call)
 
 
 def unknown_step(plan: Mapping[str, Any]) -> str | None:
@@ -152,11 +133,13 @@ def unknown_step(plan: Mapping[str, Any]) -> str | None:
     while steps:
         step = steps.pop()
         name = re.split(r"[@(]", str(step.get("operatorType", "")))[0]
-        procedure = str((step.get("args") or {}).get("Details", "")).partition("(")[0].strip()
         if not _OPERATOR.fullmatch(name):
             return name
-        if name == "ProcedureCall" and procedure not in PROCEDURES:
-            return procedure
+        if name == "ProcedureCall":
+            details = str((step.get("args") or {}).get("Details", ""))
+            procedure = details.partition("(")[0].strip()
+            if procedure not in PROCEDURES:
+                return procedure
         steps += step.get("children") or ()
     return None
 

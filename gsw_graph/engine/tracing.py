@@ -13,6 +13,7 @@ from typing import Any
 from gsw_graph.cypher import file_of, of_memory
 
 Tracer = Callable[[str], object]
+Run = Callable[..., Any]  # runs a statement: (method, text, ...)
 _ITEMS, _LETTERS = 3, 200  # of a list and of a text that are shown
 _COMMENTS = re.compile(r"\A(?:\s*//[^\n]*\n)+")
 _RUNS = {"run", "execute_query", "run_schema"}
@@ -29,30 +30,33 @@ def pasteable(
 ) -> str:
     """Return one statement with its parameters, shortened, in the form of Neo4j Browser."""
     failed = f"failed ({type(failure).__name__}), " if failure is not None else ""
-    head = f"// {file_of(text) or 'a query'}: {failed}{seconds * 1000:.1f} ms"
-    parameter_lines = [f":param {_name(name)} => {literal(value)};" for name, value in parameters.items()]
+    lines = [f"// {file_of(text) or 'a query'}: {failed}{seconds * 1000:.1f} ms"]
+    lines += (f":param {_name(name)} => {literal(value)};" for name, value in parameters.items())
     query = of_memory(_COMMENTS.sub("", text), memory)
-    return "\n".join([head, *parameter_lines, query.strip().removesuffix(";") + ";", ""])
+    return "\n".join([*lines, query.strip().removesuffix(";") + ";", ""])
 
 
 def literal(value: Any) -> str:
     """Return a value in Cypher, shortened: a comment says what is missing, and numbers of a vector that are
     not shown are zeros, so that it still runs."""
     if isinstance(value, str):
-        more = f" /* {len(value):,} letters */" if len(value) > _LETTERS else ""
-        return json.dumps(value[:_LETTERS], ensure_ascii=False) + more
+        text = json.dumps(value[:_LETTERS], ensure_ascii=False)
+        return f"{text} /* {len(value):,} letters */" if len(value) > _LETTERS else text
     if isinstance(value, Mapping):
         return "{" + ", ".join(f"{_name(name)}: {literal(item)}" for name, item in value.items()) + "}"
     if isinstance(value, bytes | bytearray):
         return f"null /* {len(value):,} bytes */"
     if isinstance(value, list | tuple):
         shown = f"[{', '.join(map(literal, value[:_ITEMS]))}]"
-        if len(value) <= _ITEMS:
+        length = len(value)
+        if length <= _ITEMS:
             return shown
         if all(isinstance(item, float) for item in value):
-            return f"{shown} + [i IN range({_ITEMS + 1}, {len(value)}) | 0.0] /* {len(value):,} numbers */"
-        return f"{shown} /* {len(value):,} items */"
-    return json.dumps(round(value, 4) if isinstance(value, float) else value, default=str)
+            return f"{shown} + [i IN range({_ITEMS + 1}, {length}) | 0.0] /* {length:,} numbers */"
+        return f"{shown} /* {length:,} items */"
+    if isinstance(value, float):
+        value = round(value, 4)
+    return json.dumps(value, default=str)
 
 
 def _name(name: str) -> str:
@@ -80,7 +84,7 @@ class OneWriter(Wrapped):
     """A session whose transactions that write wait for those of others by its lock: the embedded engine lets
     both run, fails the second, and the driver tries again a second later."""
 
-    def execute_write(self, work: Callable[..., Any], *args: Any, **options: Any) -> Any:
+    def execute_write(self, work: Run, *args: Any, **options: Any) -> Any:
         """As the driver's, one after another."""
         with self._own:
             return self._inner.execute_write(work, *args, **options)
@@ -99,7 +103,7 @@ class Intercepted(Wrapped):
             return lambda work, *args, **options: value(self._intercepting(work), *args, **options)
         return value
 
-    def _intercepting(self, work: Callable[..., Any]) -> Callable[..., Any]:
+    def _intercepting(self, work: Run) -> Callable[..., Any]:
         @wraps(work)  # with the time limit and the mark that `unit_of_work` put on it
         def run(tx: Any, *args: Any, **options: Any) -> Any:
             return work(Intercepted(tx, self._own), *args, **options)
@@ -107,23 +111,23 @@ class Intercepted(Wrapped):
         return run
 
 
-def renaming(memory: str) -> Callable[..., Any]:
+def renaming(memory: str) -> Run:
     """Return what runs each statement in a named memory."""
 
-    def run(method: Callable[..., Any], text: Any, *args: Any, **options: Any) -> Any:
+    def run(method: Run, text: Any, *args: Any, **options: Any) -> Any:
         if hasattr(text, "metadata"):  # a `Query` of the driver
-            renamed: Any = type(text)(of_memory(text.text, memory), text.metadata, text.timeout)
+            text = type(text)(of_memory(text.text, memory), text.metadata, text.timeout)
         else:
-            renamed = of_memory(text, memory)
-        return method(renamed, *args, **options)
+            text = of_memory(text, memory)
+        return method(text, *args, **options)
 
     return run
 
 
-def reporting(tracer: Tracer, memory: str) -> Callable[..., Any]:
+def reporting(tracer: Tracer, memory: str) -> Run:
     """Return what runs each statement and reports it, with the seconds until its first row."""
 
-    def run(method: Callable[..., Any], text: Any, *args: Any, **options: Any) -> Any:
+    def run(method: Run, text: Any, *args: Any, **options: Any) -> Any:
         start, failure = perf_counter(), None
         try:
             return method(text, *args, **options)
@@ -131,9 +135,10 @@ def reporting(tracer: Tracer, memory: str) -> Callable[..., Any]:
             failure = error
             raise
         finally:
+            seconds = perf_counter() - start
             values = {name: value for name, value in options.items() if not name.endswith("_")}
-            values |= args[0] if args and args[0] else {}
-            query, seconds = str(getattr(text, "text", text)), perf_counter() - start
-            tracer(pasteable(query, values, seconds, failure, memory))
+            if args and args[0]:
+                values |= args[0]
+            tracer(pasteable(str(getattr(text, "text", text)), values, seconds, failure, memory))
 
     return run

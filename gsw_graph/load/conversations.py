@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date, datetime, timezone
+from datetime import date, datetime
 from typing import TYPE_CHECKING
 
 from gsw_graph.cypher import statement
@@ -12,8 +12,7 @@ from gsw_graph.extract import rules
 from gsw_graph.loaders.conversations import LOADER, turn
 from gsw_graph.model.documents import Document
 from gsw_graph.models.embed.embedder import Embedder
-from gsw_graph.store import schema, writer
-from gsw_graph.store.rows import Vectors
+from gsw_graph.store import now, schema, writer
 
 if TYPE_CHECKING:
     from neo4j import ManagedTransaction
@@ -29,29 +28,31 @@ def add(
     at: str | date | None,
 ) -> str:
     """Write a turn; return the id of its passage. See `Memory.add`."""
-    text, now = text.strip(), datetime.now(timezone.utc).isoformat(timespec="seconds")
+    text = text.strip()
     if not text or not session.strip():
         raise InputError(
             "a turn needs a text and a session", hint='memory.add("I moved to Lund.", speaker="Ana")'
         )
     schema.prepare(connection, embedder.name, embedder.dimension)
-    at = _moment(now if at is None else at)
-    vectors = Vectors(embedder.encode([turn(0, text, speaker, at).full_text]))
+    loaded_at = now()
+    at = _moment(loaded_at if at is None else at)
+    text_of_turn = turn(0, text, speaker, at).full_text
+    vectors = dict(zip([text_of_turn], embedder.encode([text_of_turn]), strict=True))
 
     def append(tx: ManagedTransaction) -> str:
-        tx.run(statement("write/stamp")).consume()  # others wait from here on, so that the number is ours
-        bare = Document(f"session:{session}", session, (), LOADER)
+        writer.execute(tx, "stamp")  # others wait from here on, so that the number is ours
+        source = f"session:{session}"
         row = {
-            "id": bare.id,
-            "source": bare.source,
+            "id": Document(source, session, (), LOADER).id,
+            "source": source,
             "title": session,
             "loader": LOADER,
             "about": at[:10],
             "speaker": speaker,
-            "now": now,
+            "now": loaded_at,
         }
         (count,) = tx.run(statement("write/session"), row=row).single(strict=True)
-        document = Document(bare.source, session, (turn(count, text, speaker, at),), LOADER, titled=False)
+        document = Document(source, session, (turn(count, text, speaker, at),), LOADER, titled=False)
         writer.append(tx, rules.extract(document), vectors, connection.dialect.name)
         return document.passage_id(count)
 
@@ -62,8 +63,9 @@ def add(
 def _moment(at: str | date) -> str:
     """Return a date or a time as ISO writes it. Raises InputError where it is none."""
     text = at.isoformat() if isinstance(at, date) else at.strip()
+    whole = f"{text[:-1]}+00:00" if text.endswith("Z") else text
     try:
-        moment = datetime.fromisoformat(text.removesuffix("Z") + "+00:00" * text.endswith("Z"))
+        moment = datetime.fromisoformat(whole)
     except ValueError:
         hint = "Give a day or a time as ISO writes it: 2026-03-09, 2026-03-09T14:00"
         raise InputError(f"the turn's time {text!r} is no date", hint=hint) from None

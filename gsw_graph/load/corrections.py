@@ -8,20 +8,21 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Callable, Sequence
-from datetime import datetime, timezone
-from typing import Any
+from typing import TYPE_CHECKING
 
-from gsw_graph.cypher import statement
 from gsw_graph.engine import Connection
 from gsw_graph.errors import InputError
 from gsw_graph.load.forgetting import resolve
 from gsw_graph.model.documents import Document, content_id
 from gsw_graph.model.results import Correction, LoadReport
-from gsw_graph.store import writer
+from gsw_graph.store import now, writer
 from gsw_graph.store.reader import Reader
+from gsw_graph.store.rows import Row
 from gsw_graph.text.names import normalise
 
-ACTIONS = ("rename", "split", "remove", "supersede", "add")
+if TYPE_CHECKING:
+    from neo4j import ManagedTransaction
+
 _NEEDS = {
     "rename": (2, 2, "NAME NEW-NAME"),
     "split": (3, 99, "NAME NEW-NAME SOURCE..."),
@@ -44,27 +45,28 @@ def correct(
 ) -> Correction:
     """Correct what the memory holds; see `Memory.correct`. load: `Memory.load`, for what is added."""
     if action not in _NEEDS:
-        raise InputError(f"there is no correction {action!r}", hint=f"Use one of {', '.join(ACTIONS)}")
+        raise InputError(f"there is no correction {action!r}", hint=f"Use one of {', '.join(_NEEDS)}")
     least, most, wanted = _NEEDS[action]
     values = [" ".join(value.split()) for value in values]
     if not least <= len(values) <= most or not all(values):
         raise InputError(f"{action} needs {wanted}")
-    at = datetime.now(timezone.utc).isoformat(timespec="microseconds")
-    row: dict[str, Any] = {
-        **{"id": content_id("correction", at, *values)[:8], "action": action, "target": values[0]},
-        **{"value": values[-1], "places": [], "texts": [], "by": by, "at": at},
+    at = now("microseconds")
+    row: Row = {
+        "id": content_id("correction", at, *values)[:8],
+        "action": action,
+        "target": values[0],
+        "value": values[-1],
+        "places": [],
+        "texts": [],
+        "by": by,
+        "at": at,
     }
     reader = Reader(connection)
     if action == "rename":
         _check_rename(reader, *values)
     elif action == "split":
         row["value"] = values[1]
-        row["places"] = _documents(reader, values[2:], folder)
-        beside = {
-            place["document"] for place in reader.rows("read/name_places", id=normalise(values[0]), limit=500)
-        }
-        if not beside & set(row["places"]):
-            raise InputError("the name does not occur in these documents", where=values[0])
+        row["places"] = _places(reader, values[0], values[2:], folder)
     elif action == "remove":
         row |= _fact(reader, values[0])
     elif action == "supersede":
@@ -79,16 +81,16 @@ def correct(
 def corrections(connection: Connection) -> list[Correction]:
     """Return all corrections, in the order they were made."""
     with connection.session() as session:
-        return [_result(row) for row in session.execute_read(writer.corrections_of)]
+        return list(map(_result, session.execute_read(writer.corrections_of)))
 
 
 def undo(connection: Connection, which: str) -> Correction:
     """Take a correction back. Raises InputError where none has this id."""
     with connection.session() as session:
-        rows = {row["id"]: row for row in session.execute_read(writer.corrections_of)}
-        if which not in rows:
+        rows = session.execute_read(writer.corrections_of)
+        row = next((row for row in rows if row["id"] == which), None)
+        if row is None:
             raise InputError(f"there is no correction {which!r}", hint="See them: gswgraph correct --list")
-        row = rows[which]
         if row["action"] == "add":
             writer.forget(session, row["places"])
         elif row["action"] == "rename":
@@ -104,28 +106,28 @@ def apply(connection: Connection) -> None:
         session.execute_write(writer.correct, rows)
 
 
-def _write(tx: Any, row: dict[str, Any]) -> None:
-    tx.run(statement("write/stamp")).consume()
-    tx.run(statement("write/correction"), row=row).consume()
+def _write(tx: ManagedTransaction, row: Row) -> None:
+    writer.execute(tx, "stamp")
+    writer.execute(tx, "correction", row=row)
     writer.correct(tx, [row])
 
 
-def _undo(tx: Any, row: dict[str, Any]) -> None:
-    tx.run(statement("write/stamp")).consume()
+def _undo(tx: ManagedTransaction, row: Row) -> None:
+    writer.execute(tx, "stamp")
     if row["action"] == "split":
         writer.correct(tx, [{**row, "target": row["value"], "value": row["target"]}])
     elif row["action"] == "rename":
-        tx.run(statement("write/count_concepts"), ids=[normalise(row["value"])]).consume()
+        writer.execute(tx, "count_concepts", ids=[normalise(row["value"])])
     else:
         writer.correct(tx, [row], "undo")
-    tx.run(statement("write/forget_correction"), id=row["id"]).consume()
+    writer.execute(tx, "forget_correction", id=row["id"])
 
 
 def _check_rename(reader: Reader, name: str, new: str) -> None:
     """Raise InputError where a name is merged into another already, or the new one does."""
     aliases, old, key = reader.aliases(), normalise(name), normalise(new)
-    merged = next((some for some in (old, key) if some in aliases), None)
-    if merged or old in aliases.values() or not key or old == key:
+    is_merged = old in aliases or key in aliases or old in aliases.values()
+    if is_merged or not key or old == key:
         raise InputError(
             "this name cannot be renamed so: a name is merged already, or both are the same",
             where=name,
@@ -133,51 +135,70 @@ def _check_rename(reader: Reader, name: str, new: str) -> None:
         )
 
 
-def _documents(reader: Reader, sources: Sequence[str], folder: str | None) -> list[str]:
+def _places(reader: Reader, name: str, sources: Sequence[str], folder: str | None) -> list[str]:
+    """Return the ids of documents; InputError where one is not stored, or none has the name."""
     chosen, unknown = resolve(reader, sources, folder)
     if unknown:
         raise InputError("no document is called so", where=unknown[0], hint="See them: gswgraph list")
+    places = reader.rows("read/name_places", id=normalise(name), limit=500)
+    if not any(place["document"] in chosen for place in places):
+        raise InputError("the name does not occur in these documents", where=name)
     return list(chosen)
 
 
-def _fact(reader: Reader, wanted: str) -> dict[str, Any]:
+def _fact(reader: Reader, wanted: str) -> Row:
     """Return what is stored of the pair or proposition that is removed."""
     facts = reader.rows("read/facts_called", wanted=wanted)
-    if len(facts) != 1:
+    if not facts:
+        raise InputError(
+            "no facts are called so",
+            where=wanted,
+            hint="Give its id, of gswgraph show --json. What rules read has no facts: supersede its passage, "
+            "or forget the document",
+        )
+    if len(facts) > 1:
         listed = "; ".join(f"{fact['id']} in {fact['source']}" for fact in facts[:5])
-        by_rules = "What rules read has no facts: supersede its passage, or forget the document"
-        hint = f"Give an id: {listed}" if facts else f"Give its id, of gswgraph show --json. {by_rules}"
-        raise InputError(f"{len(facts) or 'no'} facts are called so", where=wanted, hint=hint)
-    return {"target": facts[0]["id"], "value": facts[0]["text"], "places": [facts[0]["document"]]}
+        raise InputError(f"{len(facts)} facts are called so", where=wanted, hint=f"Give an id: {listed}")
+    (fact,) = facts
+    return {"target": fact["id"], "value": fact["text"], "places": [fact["document"]]}
 
 
-def _passages(reader: Reader, ids: Sequence[str]) -> dict[str, Any]:
+def _passages(reader: Reader, ids: Sequence[str]) -> Row:
     """Return the document of the passage that is superseded, and the texts of both."""
     passages = {row["id"]: row for row in reader.rows("read/passages", ids=ids)}
     hint = "See gswgraph show SOURCE --json"
-    if missing := [id for id in ids if id not in passages]:
-        raise InputError("no passage has this id", where=missing[0], hint=hint)
+    for id_ in ids:
+        if id_ not in passages:
+            raise InputError("no passage has this id", where=id_, hint=hint)
     if ids[0] == ids[1]:
         raise InputError("a passage cannot supersede itself: give two ids", where=ids[0], hint=hint)
-    return {"places": [passages[ids[0]]["document"]], "texts": [passages[id]["text"] for id in ids]}
+    old, new = (passages[id_] for id_ in ids)
+    return {"places": [old["document"]], "texts": [old["text"], new["text"]]}
 
 
-def _add(load: Load, row: dict[str, Any], values: Sequence[str]) -> dict[str, Any]:
+def _add(load: Load, row: Row, values: Sequence[str]) -> Row:
     """Load a document of its own that says what is added, and return its source, id and text."""
     first, *answers = values
     text = f"{first} {', '.join(answers)}".strip()
     source = f"correction:{row['id']}"
-    facts: dict[str, Any] = {"propositions": [first]}
+    record: Row = {
+        "source": source,
+        "title": "",
+        "text": text,
+        "entities": [{"name": answer} for answer in answers if answer[0].isupper() or answer[0].isdigit()],
+        "author": row["by"],
+        "date": row["at"][:10],
+    }
     if answers:
-        facts = {"verb_phrases": [{"phrase": "is", "questions": [{"text": first, "answers": answers}]}]}
-    names = [{"name": answer} for answer in answers if answer[:1].isupper() or answer[:1].isdigit()]
-    record = {"source": source, "title": "", "text": text, "entities": names, **facts}
-    record |= {"author": row["by"], "date": row["at"][:10]}
+        question = {"text": first, "answers": answers}
+        record["verb_phrases"] = [{"phrase": "is", "questions": [question]}]
+    else:
+        record["propositions"] = [first]
     report = load(uploads={"correction.jsonl": io.BytesIO(json.dumps(record).encode())})
     if report.failures:
         raise InputError(report.failures[0].reason, where=text)
     return {"target": source, "value": text, "places": [Document(source, "", (), "").id]}
 
 
-def _result(row: dict[str, Any]) -> Correction:
+def _result(row: Row) -> Correction:
     return Correction(**{key: value for key, value in row.items() if key != "places"})

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from neo4j.exceptions import DriverError, Neo4jError
 
 from gsw_graph.config import Settings
-from gsw_graph.cypher import statement
 from gsw_graph.engine import Connection, to_engine_error
 from gsw_graph.errors import GswGraphError, SchemaError
 from gsw_graph.load import corrections, moving
@@ -16,12 +15,13 @@ from gsw_graph.model.documents import Document, Passage
 from gsw_graph.model.results import Finding
 from gsw_graph.models.chat.chat import Chat
 from gsw_graph.models.embed.embedder import Embedder
-from gsw_graph.store import schema
+from gsw_graph.store import schema, writer
 from gsw_graph.store.reader import Reader
 
 if TYPE_CHECKING:
     from neo4j import ManagedTransaction
 
+Check = Callable[[Connection, Settings], Iterator[Finding]]
 _RELOAD = "gswgraph load PATH..."
 _REPAIRS = ("stamp", "mend_loose", "mend_concepts", "mend_roles", "mend_relations", "mend_merges")
 _SHOWN = 100  # broken documents, each a finding
@@ -33,9 +33,13 @@ def examine(connection: Connection, settings: Settings, *, deep: bool = False) -
     `deep`: every text is read and compared with the hash of what was loaded.
     """
     engine = f"{connection.dialect.name} {connection.dialect.version} at {connection.url}"
-    checks = (_embedder, _language_model, _memory, *((_texts,) if deep else ()))
-    findings = (finding for check in checks for finding in _guarded(check, connection, settings))
-    return [Finding("engine", True, engine), *findings]
+    checks = [_embedder, _language_model, _memory]
+    if deep:
+        checks.append(_texts)
+    findings = [Finding("engine", True, engine)]
+    for check in checks:
+        findings += _guarded(check, connection, settings)
+    return findings
 
 
 def repair(connection: Connection) -> None:
@@ -48,20 +52,17 @@ def repair(connection: Connection) -> None:
     schema.check_schema(state)
     schema.make_constraints(connection)
     schema.build_search_indexes(connection, state.dimension)
-    texts = [statement(f"write/{name}") for name in _REPAIRS]
 
     def work(tx: ManagedTransaction) -> None:
-        for text in texts:
-            tx.run(text).consume()
+        for name in _REPAIRS:
+            writer.execute(tx, name)
 
     with connection.session() as session:
         session.execute_write(work)
     corrections.apply(connection)
 
 
-def _guarded(
-    check: Callable[[Connection, Settings], Iterator[Finding]], connection: Connection, settings: Settings
-) -> Iterator[Finding]:
+def _guarded(check: Check, connection: Connection, settings: Settings) -> Iterator[Finding]:
     try:
         yield from check(connection, settings)
     except (GswGraphError, DriverError, Neo4jError) as error:
@@ -88,29 +89,29 @@ def _language_model(_: Connection, settings: Settings) -> Iterator[Finding]:
 
 
 def _memory(connection: Connection, settings: Settings) -> Iterator[Finding]:
-    state, reader = schema.read_state(connection), Reader(connection)
+    state = schema.read_state(connection)
     if state is None:
-        try:
-            schema.refuse_foreign(connection)
-        except SchemaError as error:
-            mend = "gswgraph doctor --mend" if schema.is_restoring(connection) else error.hint
-            yield Finding("memory", False, error.message, mend)
-            return
-        yield Finding("memory", True, "empty: nothing was loaded yet")
+        yield _no_memory(connection)
         return
+    reader = Reader(connection)
     schema.check(state, settings.embedder_label, state.dimension)
     yield Finding("memory", True, f"schema {state.schema}, made with {state.embedder} on {state.created}")
     missing = ", ".join(schema.missing_indexes(connection))
     problem = f"missing or not online: {missing}" if missing else ""
-    problem = problem if state.indexed else "not built: a first load was cut off"
+    if not state.indexed:
+        problem = "not built: a first load was cut off"
     yield _finding("indexes", problem, "online", "gswgraph doctor --mend")
+    problem = reload = ""
     unfinished = reader.unfinished()
-    problem = f"cut off while written: {', '.join(unfinished[:5])}" if unfinished else ""
-    yield _finding("documents", problem, "all complete", f"gswgraph load {(unfinished or [''])[0]}")
+    if unfinished:
+        problem = f"cut off while written: {', '.join(unfinished[:5])}"
+        reload = f"gswgraph load {unfinished[0]}"
+    yield _finding("documents", problem, "all complete", reload)
     wrong = reader.rows("read/wrong_counts")[0].items()
     problem = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in wrong if count)
     yield _finding("graph", problem, "counts agree, nothing is orphaned", "gswgraph doctor --mend")
-    if foreign := reader.rows("read/foreign_nodes"):
+    foreign = reader.rows("read/foreign_nodes")
+    if foreign:
         text = ", ".join(sorted(f"{row['count']:,} {row['label']}" for row in foreign))
         yield Finding(
             "other nodes",
@@ -120,12 +121,21 @@ def _memory(connection: Connection, settings: Settings) -> Iterator[Finding]:
         )
 
 
+def _no_memory(connection: Connection) -> Finding:
+    try:
+        schema.refuse_foreign(connection)
+    except SchemaError as error:
+        repair = "gswgraph doctor --mend" if schema.is_restoring(connection) else error.hint
+        return Finding("memory", False, error.message, repair)
+    return Finding("memory", True, "empty: nothing was loaded yet")
+
+
 def _texts(connection: Connection, _: Settings) -> Iterator[Finding]:
     """Compare the text of each document with the hash of what was loaded."""
     reader, broken = Reader(connection), []
     for row in reader.rows("read/document_hashes"):
         texts = reader.rows("read/document_texts", id=row["id"])
-        passages = tuple(Passage(text["text"], text["title"], text["position"]) for text in texts)
+        passages = tuple(Passage(**text) for text in texts)
         document = Document(row["source"], row["title"], passages, "")
         if row["status"] == "ready" and row["text_hash"] not in ("", document.content_hash):
             broken.append(document.source)

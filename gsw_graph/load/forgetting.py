@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import TypeAlias
 
 from gsw_graph import loaders
-from gsw_graph.cypher import statement
 from gsw_graph.engine import Connection
 from gsw_graph.errors import InputError
 from gsw_graph.model.documents import Failure, Skipped, source_paths
 from gsw_graph.model.results import Forgotten
 from gsw_graph.store import writer
 from gsw_graph.store.reader import Reader
+
+Folder: TypeAlias = "str | Path | None"
+Sources = dict[str, str]  # of documents, by id
+Records: TypeAlias = "dict[str, set[str] | None]"  # sources of the records of a file, None if unknown
 
 
 def forget(
@@ -24,7 +28,7 @@ def forget(
     everything: bool,
     gone: bool = False,
     dry_run: bool = False,
-    folder: str | Path | None = "",
+    folder: Folder = "",
 ) -> Forgotten:
     """Remove documents with all that only they supported, and the questions whose answers cite them; see
     `Memory.forget`."""
@@ -36,22 +40,24 @@ def forget(
         chosen = gone_from(reader, sources, folder)
     else:
         chosen, unknown = resolve(reader, sources, folder)
-    folders = {name: len(resolve(reader, [f"{name}/"], folder)[0]) for name in unknown}
+    below = {}
+    for name in unknown:
+        documents, _ = resolve(reader, [f"{name}/"], folder)
+        if documents:
+            below[name] = len(documents)
     questions = 0
     if not dry_run:
+        ids = list(chosen)
         with connection.session() as session:
-            questions = writer.forget_cited(session, list(chosen))
-            writer.forget(session, list(chosen))
+            questions = writer.forget_cited(session, ids)
+            writer.forget(session, ids)
             if everything:
                 writer.forget_questions(session)
-                session.execute_write(lambda tx: tx.run(statement("write/forget_corrections")).consume())
-    below = {name: number for name, number in folders.items() if number}
+                session.execute_write(writer.execute, "forget_corrections")
     return Forgotten(sorted(chosen.values()), unknown, questions, below)
 
 
-def resolve(
-    reader: Reader, names: Sequence[str], folder: str | Path | None
-) -> tuple[dict[str, str], list[str]]:
+def resolve(reader: Reader, names: Sequence[str], folder: Folder) -> tuple[Sources, list[str]]:
     """Return stored documents by id and source that these names mean, and the names that mean none.
 
     A name is a source, the path of a loaded file whether it still exists or not, a folder written with a
@@ -68,20 +74,10 @@ def resolve(
     if any(not name.strip() for name in names):
         raise InputError("an empty name means no document", hint="All documents: gswgraph forget --all")
     stored = reader.sources()
-    chosen: dict[str, str] = {}
+    chosen: Sources = {}
     unknown = []
     for name in names:
-        sources = {name}
-        if folder is not None and name not in stored.values():
-            path, paths = Path(folder, name), source_paths(name, folder)
-            sources = set(paths)
-            if name.endswith(("/", os.sep)):
-                below = tuple(f"{path}/" for path in paths)
-                sources = {source for source in stored.values() if source.startswith(below)}
-            elif name != "-" and sources.isdisjoint(stored.values()) and path.is_file():
-                with suppress(InputError):
-                    read = loaders.read([str(path)])
-                    sources = {item.source for item in read if not isinstance(item, Failure)}
+        sources = _sources_of(name, stored.values(), folder)
         meant = {id_: source for id_, source in stored.items() if source in sources}
         chosen |= meant
         if not meant:
@@ -89,7 +85,22 @@ def resolve(
     return chosen, unknown
 
 
-def gone_from(reader: Reader, names: Sequence[str], folder: str | Path | None) -> dict[str, str]:
+def _sources_of(name: str, stored: Collection[str], folder: Folder) -> set[str]:
+    """Return the sources that a name may mean."""
+    if folder is None or name in stored:
+        return {name}
+    spellings = source_paths(name, folder)
+    if name.endswith(("/", os.sep)):
+        below = tuple(f"{path}/" for path in spellings)
+        return {source for source in stored if source.startswith(below)}
+    path = Path(folder, name)
+    if name != "-" and not any(source in stored for source in spellings) and path.is_file():
+        with suppress(InputError):
+            return {item.source for item in loaders.read([str(path)]) if not isinstance(item, Failure)}
+    return set(spellings)
+
+
+def gone_from(reader: Reader, names: Sequence[str], folder: Folder) -> Sources:
     """Return stored documents, by id and source, that are no longer in folders: their file is not there, or
     holds them no longer. What the system does not tell stays.
 
@@ -103,8 +114,8 @@ def gone_from(reader: Reader, names: Sequence[str], folder: str | Path | None) -
             that is not mounted.
     """
     rows = reader.rows("read/sources")
-    records: dict[str, set[str] | None] = {}
-    gone: dict[str, str] = {}
+    records: Records = {}
+    gone: Sources = {}
     for name in names:
         below = tuple(f"{path}/".replace("//", "/") for path in source_paths(name, folder or ""))
         stored = [row for row in rows if (row["file"] or row["source"]).startswith(below)]
@@ -116,13 +127,13 @@ def gone_from(reader: Reader, names: Sequence[str], folder: str | Path | None) -
         if is_empty and stored:
             hint = f"Is its drive connected? If it is: gswgraph forget {name.rstrip('/')}/"
             raise InputError("this folder is empty, so nothing is forgotten", where=name, hint=hint)
-        gone |= {
-            row["id"]: row["source"] for row in stored if not _is_there(row["source"], row["file"], records)
-        }
+        for row in stored:
+            if not _is_there(row["source"], row["file"], records):
+                gone[row["id"]] = row["source"]
     return gone
 
 
-def _is_there(source: str, file: str | None, records: dict[str, set[str] | None]) -> bool:
+def _is_there(source: str, file: str | None, records: Records) -> bool:
     """Return whether the source of a document is a file, or a record of one.
 
     Args:
@@ -137,8 +148,8 @@ def _is_there(source: str, file: str | None, records: dict[str, set[str] | None]
         return False
     if holder not in records:
         items = list(loaders.read([holder]))
-        is_sound = all(isinstance(item, Skipped) or not isinstance(item, Failure) for item in items)
-        records[holder] = {item.source for item in items} if is_sound else None
+        failed = [item for item in items if isinstance(item, Failure) and not isinstance(item, Skipped)]
+        records[holder] = None if failed else {item.source for item in items}
     sources = records[holder]
     return sources is None or source in sources
 

@@ -9,14 +9,11 @@ from __future__ import annotations
 import os
 import threading
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
-from itertools import islice
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias, TypeVar
 
 from gsw_graph import loaders
 from gsw_graph.concurrency import acquired, grouped, prefetch
@@ -32,7 +29,7 @@ from gsw_graph.models.chat.limits import Budget
 from gsw_graph.models.embed.embedder import Embedder
 from gsw_graph.store import schema, writer
 from gsw_graph.store.reader import DocumentState, Reader
-from gsw_graph.store.rows import Mode, Vectors
+from gsw_graph.store.rows import Mode, Vector
 from gsw_graph.text.languages import ENGLISH
 
 if TYPE_CHECKING:
@@ -41,7 +38,9 @@ if TYPE_CHECKING:
 
 States = Callable[[list[str]], dict[str, DocumentState]]
 Item = Document | Workspace
+Given: TypeAlias = "dict[str, Value | None]"  # metadata, None for a key that is removed
 T = TypeVar("T")
+_STAGES = ("read", "extract", "embed", "write", "index")
 # Passages whose documents are compared with the memory in one round trip.
 _COMPARED = 256
 # Windows that extraction may be ahead of embedding, and bytes of rows that embedding may be ahead of writing:
@@ -81,9 +80,7 @@ class LoadCounters:
     failures: list[Failure] = field(default_factory=list)
     skipped: list[Failure] = field(default_factory=list)
     faults: list[Failure] = field(default_factory=list)
-    seconds: dict[str, float] = field(
-        default_factory=lambda: dict.fromkeys(("read", "extract", "embed", "write", "index"), 0.0)
-    )
+    seconds: dict[str, float] = field(default_factory=lambda: dict.fromkeys(_STAGES, 0.0))
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def add(self, **amounts: int) -> None:
@@ -93,8 +90,12 @@ class LoadCounters:
 
     def add_document(self, mode: Mode, number: int = 1) -> None:
         """Count a document that comes in so; -1: that it did not after all."""
-        name = {"new": "new", "describe": "unchanged"}.get(mode, "replaced")
-        self.add(described=number * (mode == "describe"), **{name: number})
+        if mode == "describe":
+            self.add(unchanged=number, described=number)
+        elif mode == "new":
+            self.add(new=number)
+        else:
+            self.add(replaced=number)
 
     @contextmanager
     def timed(self, stage: str) -> Iterator[None]:
@@ -108,44 +109,41 @@ class LoadCounters:
     def timed_items(self, stage: str, items: Iterable[T]) -> Iterator[T]:
         """Yield items, and add the time that they take to that of a stage."""
         iterator = iter(items)
+        end = object()
         while True:
             with self.timed(stage):
-                batch = list(islice(iterator, 1))
-            if not batch:
+                item = next(iterator, end)
+            if item is end:
                 return
-            yield batch[0]
+            yield item  # type: ignore[misc]
 
     def progress(self, stage: str) -> Progress:
         """Return how far the load is. The total is known once all is read, before that it is an estimate from
         the bytes of the files."""
-        spent, counts, total = self.spent() if self.spent else None, self.counts, None
+        counts, total, problem = self.counts, None, self.problem
+        seen, read = counts["seen"], counts["read_bytes"]
         if self.all_read:
-            total = counts["seen"]
-        elif self.bytes and counts["read_bytes"] and counts["seen"]:
-            total = round(counts["seen"] * max(self.bytes / counts["read_bytes"], 1))
-        return Progress(
-            counts["embedded"],
-            counts["passages"],
-            total,
-            stage,
-            len(self.failures),
-            self.problem or (self.failures[-1].reason if self.failures else None),
-            counts["written"],
-            None if spent is None else counts["answered"],
-            0 if spent is None else spent.calls - spent.failed + spent.cached,
-            0 if spent is None else spent.failed,
-        )
+            total = seen
+        elif self.bytes and read and seen:
+            total = round(seen * max(self.bytes / read, 1))
+        if self.failures and not problem:
+            problem = self.failures[-1].reason
+        known = (counts["embedded"], counts["passages"], total, stage)
+        failed, written = len(self.failures), counts["written"]
+        if self.spent is None:
+            return Progress(*known, failed, problem, written)
+        spent = self.spent()
+        replies = spent.calls - spent.failed + spent.cached
+        return Progress(*known, failed, problem, written, counts["answered"], replies, spent.failed)
 
     def report(self, seconds: float, **more: Any) -> LoadReport:
         """Return the report of a load that took some seconds."""
+        counts = {name: self.counts[name] for name in ("new", "unchanged", "replaced", "described")}
         failed = sum(not failure.part for failure in self.failures)
         # What is extracted is read first, in the same thread.
         self.seconds["extract"] = max(self.seconds["extract"] - self.seconds["read"], 0.0)
         return LoadReport(
-            DocumentCounts(
-                **{name: self.counts[name] for name in ("new", "unchanged", "replaced", "described")},
-                failed=failed,
-            ),
+            DocumentCounts(**counts, failed=failed),
             failures=self.failures,
             skipped=self.skipped,
             faults=self.faults,
@@ -193,11 +191,10 @@ def load(
             hint="Load from a file",
         )
     position = loaders.Position()
-    items = loaders.read(
-        names, stdin=stdin, uploads=uploads, position=position, follow_links=options.follow_links
-    )
+    links = {"follow_links": options.follow_links}
+    items = loaders.read(names, stdin=stdin, uploads=uploads, position=position, **links)
     reader = Reader(connection)
-    counters = LoadCounters(loaders.size(names, uploads=uploads, follow_links=options.follow_links))
+    counters = LoadCounters(loaders.size(names, uploads=uploads, **links))
 
     def report(stage: str = "loading") -> None:
         if progress is not None:
@@ -205,17 +202,17 @@ def load(
 
     budget = Budget.parse(options.budget) if options.budget else None
     with opened_extractor(chosen, settings, options, counters, budget) as (extractor, chat):
+        states: States = reader.document_states
+        if options.dry_run and schema.read_state(connection) is None:
+            states = lambda _: {}  # noqa: E731
+        work = new_work(items, states, extractor, counters, options, lambda: position.bytes)
         if options.dry_run:
-            loaded = schema.read_state(connection) is not None
-            states: States = reader.document_states if loaded else lambda _: {}
-            work = new_work(items, states, extractor, counters, options, lambda: position.bytes)
             return _estimated(work, counters, chat, options, settings, start)
         model = embedder().limited(budget)
         schema.prepare(connection, model.name, model.dimension)
         if options.batch and chat is not None:
-            _send(names, reader.document_states, extractor, options, chat, progress)
+            _send(names, states, extractor, options, chat, progress)
         before = reader.counts()[0]
-        work = new_work(items, reader.document_states, extractor, counters, options, lambda: position.bytes)
         try:
             _write(windows(work, extractor, counters), connection, model, counters, report)
         except BaseException:
@@ -225,21 +222,19 @@ def load(
             raise
         _index(connection, model.dimension, counters, report, alone)
         after = reader.counts()[0]
+        nodes = {label: count - before.get(label, 0) for label, count in after.items()}
         if counters.counts["replaced"]:
             counters.add(lapsed=sum(correction.lapsed for correction in corrections(connection)))
-        return counters.report(
-            perf_counter() - start,
-            nodes={label: after[label] - before.get(label, 0) for label in after},
-            note=_note(counters, chosen, settings),
-            **_spent(chat),
-        )
+        note = _note(counters, chosen, settings)
+        return counters.report(perf_counter() - start, nodes=nodes, note=note, **_spent(chat))
 
 
-def _described(document: Document, given: dict[str, Value | None], state: DocumentState | None) -> Document:
+def _described(document: Document, given: Given, state: DocumentState | None) -> Document:
     """Return a document with the metadata that people gave, now or in an earlier load, which wins over its
     own."""
-    stored = state.properties if state else {}
-    given = {key: stored.get(f"meta_{key}") for key in stored.get("given") or ()} | given
+    if state:
+        stored = state.properties
+        given = {key: stored.get(f"meta_{key}") for key in stored.get("given") or ()} | given
     kept = {key: value for key, value in given.items() if value is not None}
     return replace(document, meta={**given, **document.meta, **kept}, given=tuple(kept))
 
@@ -253,32 +248,31 @@ def opened_extractor(
     budget: Budget | None = None,
 ) -> Iterator[tuple[Extractor, Chat | None]]:
     """Open the extractor of a name, and the language model that it asks, if it asks one."""
-    if name in BY_MODEL:
-        from gsw_graph.extract.pool import ByModel
-        from gsw_graph.models.chat.chat import Chat
-
-        settings = settings.for_role("extract")
-        if options.dry_run and not settings.llm_key and not settings.llm_url:
-            # An estimate needs no key, and sends none.
-            settings = replace(settings, llm_key="none")
-        with Chat.open(settings, budget=budget) as chat:
-            counters.spent = chat.ledger.total
-
-            def on_trouble(problem: str) -> None:
-                counters.problem = problem
-
-            def on_passage(problem: str | None) -> None:
-                counters.add(answered=1)
-                counters.problem = problem or counters.problem
-
-            chat.context.on_trouble = on_trouble
-            second_pass = options.second_pass
-            yield (
-                ByModel(chat, settings.concurrency, name, second_pass=second_pass, on_passage=on_passage),
-                chat,
-            )
-    else:
+    if name not in BY_MODEL:
         yield Rules(name), None
+        return
+
+    from gsw_graph.extract.pool import ByModel
+    from gsw_graph.models.chat.chat import Chat
+
+    settings = settings.for_role("extract")
+    if options.dry_run and not settings.llm_key and not settings.llm_url:
+        # An estimate needs no key, and sends none.
+        settings = replace(settings, llm_key="none")
+
+    def on_trouble(problem: str) -> None:
+        counters.problem = problem
+
+    def on_passage(problem: str | None) -> None:
+        counters.add(answered=1)
+        counters.problem = problem or counters.problem
+
+    with Chat.open(settings, budget=budget) as chat:
+        counters.spent = chat.ledger.total
+        chat.context.on_trouble = on_trouble
+        second_pass = options.second_pass
+        extractor = ByModel(chat, settings.concurrency, name, second_pass=second_pass, on_passage=on_passage)
+        yield extractor, chat
 
 
 def new_work(
@@ -301,33 +295,55 @@ def new_work(
     """
     last, given = 0, options.metadata()
     for some in _compared_together(items, counters):
-        documents = [item.document if isinstance(item, Workspace) else item for item in some]
-        stored_states = states([document.id for document in documents])
-        fresh: list[Work] = []
-        for raw, bare in zip(some, documents, strict=True):
-            state = stored_states.get(bare.id)
-            document = _described(bare, given, state)
-            file = str(state.properties.get("file", "")) if state and document.file else ""
-            # What was moved is replaced, and a copy leaves it as it is.
-            is_other = file not in ("", document.file) and os.path.isfile(file)  # noqa: PTH113
-            document = replace(document, file=file) if is_other else document
-            item = replace(raw, document=document) if isinstance(raw, Workspace) else document
-            stored, properties = state.loader if state else None, document.properties.items()
-            if document.loader in _RECORDS and stored is not None and stored not in _RECORDS:
-                counters.failures.append(Failure(document.source, _CLAIMED))
-            elif is_other and state and state.text_hash != document.content_hash:
-                counters.failures.append(Failure(document.source, _OTHER.format(file=file)))
-            elif mode := _mode(item, document, state, extractor, counters, options):
-                named = with_names(item) if isinstance(item, Workspace) else None
-                fresh.append(Work(item, mode, state, named))
-            elif state and any(state.properties.get(name) != value for name, value in properties):
-                fresh.append(Work(item, "describe", state, Workspace(document, state.extractor)))
-            else:
-                counters.add(unchanged=1)
+        stored = states([_document_of(item).id for item in some])
+        fresh = []
+        for item in some:
+            state = stored.get(_document_of(item).id)
+            work = _work(item, state, given, extractor, counters, options)
+            if work is not None:
+                fresh.append(work)
         here, last = position() - last, position()
         counters.add(read_bytes=here, seen=sum(len(work.document.passages) for work in fresh))
         yield from fresh
     counters.all_read = True
+
+
+def _document_of(item: Item) -> Document:
+    return item.document if isinstance(item, Workspace) else item
+
+
+def _work(
+    item: Item,
+    state: DocumentState | None,
+    given: Given,
+    extractor: Extractor,
+    counters: LoadCounters,
+    options: LoadOptions,
+) -> Work | None:
+    """Return the work that an item makes; None if the memory has it so, or has other content under its
+    source, which is a failure."""
+    document = _described(_document_of(item), given, state)
+    if state is not None:
+        problem = None
+        if document.loader in _RECORDS and state.loader is not None and state.loader not in _RECORDS:
+            problem = _CLAIMED
+        file = str(state.properties.get("file", "")) if document.file else ""
+        # What was moved is replaced, and a copy leaves it as it is.
+        if file not in ("", document.file) and os.path.isfile(file):  # noqa: PTH113
+            document = replace(document, file=file)
+            if not problem and state.text_hash != document.content_hash:
+                problem = _OTHER.format(file=file)
+        if problem:
+            counters.failures.append(Failure(document.source, problem))
+            return None
+    item = replace(item, document=document) if isinstance(item, Workspace) else document
+    mode = _mode(item, document, state, extractor, counters, options)
+    if mode:
+        return Work(item, mode, state, with_names(item) if isinstance(item, Workspace) else None)
+    if state and any(state.properties.get(key) != value for key, value in document.properties.items()):
+        return Work(item, "describe", state, Workspace(document, state.extractor))
+    counters.add(unchanged=1)
+    return None
 
 
 def windows(work: Iterable[Work], extractor: Extractor, counters: LoadCounters) -> Iterator[Window]:
@@ -349,56 +365,52 @@ def windows(work: Iterable[Work], extractor: Extractor, counters: LoadCounters) 
 
 
 def embed(
-    workspaces: Sequence[tuple[Workspace, Mode]],
+    texts: Iterable[str],
     embedder: Embedder,
     on_share: Callable[[float], None] = lambda _: None,
-) -> Iterator[Vectors | Failure]:
-    """Yield the vectors of some workspaces, each different text embedded once; in place of them a failure if
-    a text cannot be embedded.
+) -> tuple[dict[str, Vector], dict[str, str]]:
+    """Embed texts, each different one once.
 
     Args:
-        workspaces: Each with how it comes into the memory.
-        embedder: Embeds their texts.
+        texts: In any order.
+        embedder: Embeds them.
         on_share: Called every few seconds with the share of the texts that is embedded.
-    """
 
-    parts = [texts(workspace, mode) for workspace, mode in workspaces]
-    # Those of one length come together, however they are cut.
-    distinct = sorted({text for part in parts for some in part for text in some}, key=lambda t: (-len(t), t))
-    vectors = np.empty((len(distinct), embedder.dimension), np.float32)
-    number = {text: n for n, text in enumerate(distinct)}
+    Returns:
+        Vectors by text, and reasons by text where it cannot be embedded.
+    """
+    # Texts of one length come together, however they are cut.
+    distinct = sorted(set(texts), key=lambda text: (-len(text), text))
+    vectors: dict[str, Vector] = {}
     reasons: dict[str, str] = {}
     for begin in range(0, len(distinct), _CALL):
         called = distinct[begin : begin + _CALL]
         try:
             found = embedder.encode(called)
         except UnembeddableError as error:
-            reasons |= error.reasons
-            called = [text for text in called if embedder.document_prompt + text not in reasons]
+            for sent, reason in error.reasons.items():
+                reasons[sent.removeprefix(embedder.document_prompt)] = reason
+            called = [text for text in called if text not in reasons]
             found = embedder.encode(called)  # kept, so they are not asked for again
-        vectors[[number[text] for text in called]] = found
+        vectors.update(zip(called, found, strict=True))
         on_share(min(begin + _CALL, len(distinct)) / len(distinct))
-    for part, (workspace, _) in zip(parts, workspaces, strict=True):
-        lacking = [text for some in part for text in some if embedder.document_prompt + text in reasons]
-        if lacking:
-            reason = UnembeddableError({lacking[0]: reasons[embedder.document_prompt + lacking[0]]}).message
-            yield Failure(workspace.document.source, reason)
-            continue
-        passages, pairs, facts, phrases = (vectors[[number[text] for text in some]] for some in part)
-        yield Vectors(passages, pairs, facts, dict(zip(part[3], phrases, strict=True)))
+    return vectors, reasons
 
 
-def texts(workspace: Workspace, mode: Mode) -> tuple[list[str], list[str], list[str], list[str]]:
-    """Return what is embedded of a workspace: its passages, where the memory has not got them, its pairs,
-    propositions and phrases."""
+def texts(workspace: Workspace, mode: Mode) -> Iterator[str]:
+    """Yield what is embedded of a workspace: its passages, where the memory has not got them, its phrases,
+    pairs and propositions."""
     if mode == "describe":
-        return [], [], [], []
-    return (
-        [] if mode == "renew" else [passage.full_text for passage in workspace.document.passages],
-        [pair.text for phrase in workspace.verb_phrases for pair in phrase.pairs],
-        [fact.text for fact in workspace.propositions],
-        list(dict.fromkeys(phrase.phrase for phrase in workspace.verb_phrases)),
-    )
+        return
+    if mode != "renew":
+        for passage in workspace.document.passages:
+            yield passage.full_text
+    for phrase in workspace.verb_phrases:
+        yield phrase.phrase
+        for pair in phrase.pairs:
+            yield pair.text
+    for fact in workspace.propositions:
+        yield fact.text
 
 
 def _write(
@@ -451,12 +463,15 @@ def _batches(window: Window, embedder: Embedder, counters: LoadCounters) -> Iter
         counters.counts["passages"] = before + int(share * passages)
 
     with counters.timed("embed"):
-        vectors_of = list(embed(window, embedder, on_share))
+        wanted = (text for workspace, mode in window for text in texts(workspace, mode))
+        vectors, reasons = embed(wanted, embedder, on_share)
     batch = writer.Batch()
-    for (workspace, mode), vectors in zip(window, vectors_of, strict=True):
-        if isinstance(vectors, Failure):
+    for workspace, mode in window:
+        failed = next((text for text in texts(workspace, mode) if text in reasons), None) if reasons else None
+        if failed is not None:
             counters.add_document(mode, -1)
-            counters.failures.append(vectors)
+            reason = UnembeddableError({failed: reasons[failed]}).message
+            counters.failures.append(Failure(workspace.document.source, reason))
             continue
         batch.add(workspace, vectors, mode)
         if batch.bytes >= writer.BATCH_BYTES:
@@ -531,9 +546,9 @@ def _mode(
     elif state.extractor == extractor.name:
         same = not state.unread and (state.model == extractor.model or not options.upgrade)
     else:  # each finds more than those before it; what came ready from a file is above all
-        better = state.extractor in EXTRACTORS[: EXTRACTORS.index(extractor.name)]
-        same = not (better and options.upgrade)
-        counters.add(upgradable=better and same)
+        finds_more = state.extractor in EXTRACTORS[: EXTRACTORS.index(extractor.name)]
+        same = not finds_more or not options.upgrade
+        counters.add(upgradable=finds_more and same)
     return None if same else "renew"
 
 
@@ -549,18 +564,20 @@ def _send(
     the cache. Interrupted, it goes on the next time."""
     from gsw_graph.extract.pool import PROFILES
 
-    items = loaders.read(names, follow_links=options.follow_links)
-    work = new_work(items, states, extractor, LoadCounters(), options)
-    new = (item.document for item in work if item.workspace is None)
-
     def waiting(done: int, sent: int) -> None:
         if progress is not None:
             progress(Progress(0, done, sent, "waiting"))
 
     profile = PROFILES[extractor.name]()
-    groups = ((document, group) for document in new for group in profile.groups(document))
-    requests = ((chat.chosen(profile.request(*group)), profile.check(*group)) for group in groups)
-    chat.batches().fetch(requests, waiting)
+
+    def requests() -> Iterator[Any]:
+        items = loaders.read(names, follow_links=options.follow_links)
+        for work in new_work(items, states, extractor, LoadCounters(), options):
+            if work.workspace is None:
+                for group in profile.groups(work.document):
+                    yield chat.chosen(profile.request(*group)), profile.check(*group)
+
+    chat.batches().fetch(requests(), waiting)
 
 
 def _estimated(
@@ -572,7 +589,8 @@ def _estimated(
     start: float,
 ) -> LoadReport:
     """Report what a load would do, without a call and without a write."""
-    estimated, counted_work = None, _counted(work, counters)
+    estimated = None
+    counted_work = _counted(work, counters)
     if chat is None:
         deque(counted_work, maxlen=0)
     else:
@@ -584,18 +602,14 @@ def _estimated(
             profile.second_pass = options.second_pass
             estimated = estimate(counted_work, chat, cache, profile, batch=options.batch)
     note = _note(counters, options.chosen(settings), settings)
-    passages, tokens = counters.counts["passages"], counters.counts["passage_tokens"]
+    documents, passages = counters.counts["new"], counters.counts["passages"]
     if settings.embedder_url and passages:  # passages are what rules embed
         note = (
-            f"the server of embeddings would be sent {counted({'passage': passages})}, about {tokens:,} "
-            "tokens, and the phrases and pairs that are found in them"
+            f"the server of embeddings would be sent {counted({'passage': passages})}, about "
+            f"{counters.counts['passage_tokens']:,} tokens, and the phrases and pairs that are found in them"
         )
-    return counters.report(
-        perf_counter() - start,
-        nodes={"Document": counters.counts["new"], "Passage": counters.counts["passages"]},
-        estimate=estimated,
-        note=note,
-    )
+    nodes = {"Document": documents, "Passage": passages}
+    return counters.report(perf_counter() - start, nodes=nodes, estimate=estimated, note=note)
 
 
 def _counted(work: Iterable[Work], counters: LoadCounters) -> Iterator[Work]:

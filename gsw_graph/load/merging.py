@@ -10,9 +10,8 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timezone
 from functools import lru_cache
-from itertools import combinations, pairwise
+from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
@@ -22,7 +21,7 @@ from gsw_graph.engine import Connection
 from gsw_graph.errors import InputError
 from gsw_graph.model.documents import content_id
 from gsw_graph.model.results import Alias, Merged, MergeGroup, Suspicion, Unmerged
-from gsw_graph.store import writer
+from gsw_graph.store import now, writer
 from gsw_graph.store.reader import Reader
 from gsw_graph.text.names import normalise
 from gsw_graph.text.safe_text import cut
@@ -34,17 +33,18 @@ SUSPICIOUS = 0.6  # from here on they are listed
 _REASON = 300  # characters of a reason that are kept
 _ROWS = 1024  # names that are compared with all others at once
 _BLOCK = 40  # names under one key; what more share says nothing
+_ONE_THING = ("place", "organisation", "work", "event")  # kinds whose names mean the same everywhere
 _FACTS = ("score", "reason", "method", "run", "at")  # of an alias
 _BORN = re.compile(r"\s*\(\s*(?:[^()]{0,60}?\b)?(?:born|b\.)?[^()]{0,40}?\b(1[0-9]{3}|20[0-2][0-9])\b")
 
 
 class Name(NamedTuple):
-    """Hold a name of a passage: its concept, as written, whether it is the title, roles with states."""
+    """Hold a name of a passage: its concept, as written, whether it is the title, its roles."""
 
     key: str
     written: str
     title: bool
-    roles: tuple[tuple[str, tuple[str, ...]], ...]
+    roles: Sequence[str]
 
 
 class Pair(NamedTuple):
@@ -123,11 +123,15 @@ class ConceptIndex:
         concept.documents.add(document)
         if name.title:
             concept.titles.add(passage)
-        if kinds := kinds_of_roles(role for role, _ in name.roles):
+        kinds = kinds_of_roles(name.roles)
+        if kinds:
             concept.kinds.update(kinds)
             concept.typed += 1
-        ends = (end for _, end in name_places(text, name.written)) if "(" in text else ()
-        concept.born.update(born[1] for end in ends if (born := _BORN.match(text, end)))
+        if "(" in text:
+            for _, end in name_places(text, name.written):
+                born = _BORN.match(text, end)
+                if born:
+                    concept.born.add(born[1])
 
 
 # --- what merge, show and undo do ---
@@ -144,46 +148,58 @@ def merge(
     """Join concepts that are the same; see `Memory.merge`. encode: gives vectors of names, of length 1."""
     reader = Reader(connection)
     index = ConceptIndex(_rows(reader))
-    concepts, pairs = index.concepts, find_pairs(index)
+    pairs = find_pairs(index)
     if encode is not None and near:
-        most = max(len(concepts) - at_most, 0) if at_most else None
-        pairs = near_pairs(index, encode, near)[:most] + pairs
+        nearest = near_pairs(index, encode, near)
+        if at_most:
+            del nearest[max(len(index.concepts) - at_most, 0) :]
+        pairs = nearest + pairs
     groups, doubtful = group_pairs(index, pairs, reader.aliases())
-    at = datetime.now(timezone.utc).isoformat(timespec="microseconds") if groups and not dry_run else None
-    run = content_id("merge", at)[:8] if at else None
-
-    def shown(key: str) -> tuple[str, str, int]:
-        return key, concepts[key].name, len(concepts[key].passages)
-
-    results = [
-        MergeGroup(
-            *shown(canonical),
-            [Alias(*shown(key), p.score, p.reason, p.method, run, at) for key, p in aliases.items()],
-        )
-        for canonical, aliases in groups
-    ]
+    run = at = None
+    if groups and not dry_run:
+        at = now("microseconds")
+        run = content_id("merge", at)[:8]
+    results = []
+    for canonical, aliases in groups:
+        group = MergeGroup(*_shown(index, canonical), [])
+        for key, pair in aliases.items():
+            alias = Alias(*_shown(index, key), pair.score, pair.reason, pair.method, run, at)
+            group.aliases.append(alias)
+        results.append(group)
     if run:
-        rows = [
-            {"alias": alias.id, "canonical": group.id} | {name: getattr(alias, name) for name in _FACTS}
-            for group in results
-            for alias in group.aliases
-        ]
-        with connection.session() as session:
-            written = set(writer.merge(session, rows))
-        results = _chosen(results, lambda alias: alias.id in written)
-    suspicions = (((pair.first, pair.second), pair) for pair in doubtful)
-    return Merged(
-        run,
-        results,
-        [Suspicion([*ids], [concepts[id_].name for id_ in ids], p.score, p.reason) for ids, p in suspicions],
-    )
+        results = _write(connection, results)
+    suspicions = []
+    for pair in doubtful:
+        ids = [pair.first, pair.second]
+        names = [index.concepts[id_].name for id_ in ids]
+        suspicions.append(Suspicion(ids, names, pair.score, pair.reason))
+    return Merged(run, results, suspicions)
+
+
+def _shown(index: ConceptIndex, key: str) -> tuple[str, str, int]:
+    concept = index.concepts[key]
+    return key, concept.name, len(concept.passages)
+
+
+def _write(connection: Connection, groups: Sequence[MergeGroup]) -> list[MergeGroup]:
+    """Write merges; return those written. A name that was removed meanwhile is left out."""
+    rows = []
+    for group in groups:
+        for alias in group.aliases:
+            facts = {name: getattr(alias, name) for name in _FACTS}
+            rows.append({"alias": alias.id, "canonical": group.id, **facts})
+    with connection.session() as session:
+        written = set(writer.merge(session, rows))
+    return _chosen(groups, lambda alias: alias.id in written)
 
 
 def merged(connection: Connection, name: str = "") -> Merged:
     """Return what is merged, all or the group of a name; InputError where the name is of none."""
     groups = _stored(Reader(connection))
-    if name and not (groups := _groups_of(groups, name)):
-        raise InputError(f"{name!r} is not merged", hint="See what is: gswgraph merge --show")
+    if name:
+        groups = _groups_of(groups, name)
+        if not groups:
+            raise InputError(f"{name!r} is not merged", hint="See what is: gswgraph merge --show")
     return Merged(None, groups)
 
 
@@ -214,26 +230,31 @@ def _groups_of(groups: Sequence[MergeGroup], name: str) -> list[MergeGroup]:
 
 def _chosen(groups: Iterable[MergeGroup], choose: Callable[[Alias], bool]) -> list[MergeGroup]:
     """Return the groups with the aliases that are chosen, without those that have none left."""
-    chosen = (replace(group, aliases=list(filter(choose, group.aliases))) for group in groups)
-    return [group for group in chosen if group.aliases]
+    result = []
+    for group in groups:
+        aliases = list(filter(choose, group.aliases))
+        if aliases:
+            result.append(replace(group, aliases=aliases))
+    return result
 
 
 def _rows(reader: Reader) -> Iterator[tuple[str, str, list[Name]]]:
     for row in reader.stream("read/named_passages"):
         names = []
         for name in sorted(row["names"], key=lambda name: str(name["name"])):  # engines differ in the order
-            roles = ((role["role"], tuple(role["states"] or ())) for role in name["roles"] if role["role"])
-            names.append(Name(name["key"], name["name"], bool(name["title"]), tuple(sorted(roles))))
+            roles = [role["role"] for role in name["roles"] if role["role"]]
+            names.append(Name(name["key"], name["name"], bool(name["title"]), roles))
         yield row["document"], row["text"], names
 
 
 def _stored(reader: Reader) -> list[MergeGroup]:
     groups: dict[str, MergeGroup] = {}
     for row in reader.rows("read/merges"):
-        group = MergeGroup(row["canonical"], row["name"], row["passages"], [])
-        alias = Alias(row["alias"], row["alias_name"], row["alias_passages"], *(row[name] for name in _FACTS))
-        groups.setdefault(group.id, group).aliases.append(alias)
-    return [group for _, group in sorted(groups.items())]
+        key = row["canonical"]
+        group = groups.setdefault(key, MergeGroup(key, row["name"], row["passages"], []))
+        facts = [row[name] for name in _FACTS]
+        group.aliases.append(Alias(row["alias"], row["alias_name"], row["alias_passages"], *facts))
+    return sorted(groups.values(), key=lambda group: group.id)
 
 
 # --- pairs and groups ---
@@ -242,15 +263,17 @@ def _stored(reader: Reader) -> list[MergeGroup]:
 def near_pairs(index: ConceptIndex, encode: Encode, least: float) -> list[Pair]:
     """Find pairs of names that may be the same and whose vectors have a cosine of `least` at least, best
     first (AutoPrunedRetriever, section 2.7)."""
-    concepts = [index.concepts[id_] for id_ in sorted(index.concepts)]
+    concepts = [concept for _, concept in sorted(index.concepts.items())]
     vectors = encode([concept.name for concept in concepts])
     pairs = []
     for begin in range(0, len(concepts), _ROWS):
         cosines = np.triu(vectors[begin : begin + _ROWS] @ vectors.T, begin + 1)
         for row, column in np.argwhere(cosines >= least).tolist():
-            first, second, cosine = concepts[begin + row], concepts[column], float(cosines[row, column])
-            reason, score = f"the cosine of the names is {cosine:.2f}", round(max(cosine, SURE), 4)
+            first, second = concepts[begin + row], concepts[column]
             if may_be_same(first, second):
+                cosine = float(cosines[row, column])
+                reason = f"the cosine of the names is {cosine:.2f}"
+                score = round(max(cosine, SURE), 4)
                 pairs.append(Pair(first.id, second.id, score, (reason,), True, "vectors"))
     return sorted(pairs, key=_best_first)
 
@@ -261,8 +284,10 @@ def find_pairs(index: ConceptIndex) -> list[Pair]:
     blocks: defaultdict[str, list[str]] = defaultdict(list)
     for key in sorted(index.concepts):
         blocks[letters(key)].append(key)
-    small = (members for members in blocks.values() if len(members) <= _BLOCK)
-    candidates = {*index.statements, *(pair for members in small for pair in combinations(members, 2))}
+    candidates = set(index.statements)
+    for members in blocks.values():
+        if len(members) <= _BLOCK:
+            candidates.update(combinations(members, 2))
     pairs = (_scored(index, index.concepts[first], index.concepts[second]) for first, second in candidates)
     return sorted(filter(None, pairs), key=_best_first)
 
@@ -279,51 +304,60 @@ def _scored(index: ConceptIndex, first: Concept, second: Concept) -> Pair | None
         score, reasons = _by_statement(first, second, stated)
     elif not same_letters(first.id, second.id, (first.name, second.name)):
         return None
-    elif {len(words(first.id)), len(words(second.id))} == {1, 2} and not (first.name + second.name).islower():
-        score, reasons = 0.8, ["the same letters, as one word and as two"]  # "Charles Town" and "Charlestown"
     else:
         score, reasons = 0.96, ["the same letters"]
+        lengths = {len(words(first.id)), len(words(second.id))}
+        if lengths == {1, 2} and not (first.name + second.name).islower():  # "Charles Town", "Charlestown"
+            score, reasons = 0.8, ["the same letters, as one word and as two"]
     if first.titles - second.titles and second.titles - first.titles:
-        score, reasons = min(score, 0.7), [*reasons, "but each is the title of a passage of its own"]
-    return Pair(first.id, second.id, round(score, 3), tuple(reasons), next(iter(stated), "alias") != "alias")
+        score = min(score, 0.7)
+        reasons.append("but each is the title of a passage of its own")
+    is_ambiguous = bool(stated) and next(iter(stated)) != "alias"
+    return Pair(first.id, second.id, round(score, 3), tuple(reasons), is_ambiguous)
 
 
 def may_be_same(first: Concept, second: Concept) -> bool:
     """Tell whether nothing contradicts it: kinds, numbers, generations, years of birth."""
-    sets = (first.kind, second.kind), (first.born, second.born)
-    return (
-        all(not first_set or not second_set or first_set & second_set for first_set, second_set in sets)
-        and not {"measure", "people"} & (first.kind | second.kind)
-        and any(map(str.isalpha, first.id + second.id))
-        and numbers(first.id) == numbers(second.id)
-        and generation(first.id) == generation(second.id)
-    )
+    if _differ(first.kind, second.kind) or _differ(first.born, second.born):
+        return False
+    if not {"measure", "people"}.isdisjoint(first.kind | second.kind):
+        return False
+    if numbers(first.id) != numbers(second.id) or generation(first.id) != generation(second.id):
+        return False
+    return any(map(str.isalpha, first.id + second.id))
+
+
+def _differ(first: set[str], second: set[str]) -> bool:
+    return bool(first and second and first.isdisjoint(second))
 
 
 def _by_statement(first: Concept, second: Concept, stated: Mapping[str, str]) -> tuple[float, list[str]]:
     reasons = [f"{how} stated: {text}" for how, text in stated.items()]
-    scores = []
+    score = 0.97 if "abbreviation" in stated else 0.93
     for short, long in ((first, second), (second, first)):
-        strict = " (" in long.id  # "X" may be another thing than "X (film)"
         elsewhere = len(short.documents - long.documents)
-        if elsewhere and (strict or not _means_one_thing(short, long)):
-            scores.append(0.7)
+        if not elsewhere:
+            continue
+        # "X" may be another thing than "X (film)".
+        if " (" in long.id or not _means_one_thing(short, long):
+            score = min(score, 0.7)
             reasons.append(f"but {short.name} occurs in {elsewhere} documents that do not say so")
         else:
-            scores.append(0.88 if elsewhere else 0.97 if "abbreviation" in stated else 0.93)
-    return min(scores), reasons
+            score = min(score, 0.88)
+    return score, reasons
 
 
 def _means_one_thing(name: Concept, other: Concept) -> bool:
     """Tell whether a name means the same wherever it occurs: a proper name of one kind, which is that of the
     other; of a person with two words."""
-    mixed = max((name.kinds[kind] for kind in name.kind), default=0) < 0.9 * name.typed
-    if name.name.islower() or not name.kind or mixed:
+    kinds = name.kind
+    if name.name.islower() or not kinds:
         return False
-    if "person" in name.kind:
+    if max(name.kinds.values()) < 0.9 * name.typed:
+        return False
+    if "person" in kinds:
         return len(words(name.id)) > 1
-    same = not other.kind or bool(name.kind & other.kind)
-    return same and not name.kind.isdisjoint(("place", "organisation", "work", "event"))
+    return not _differ(kinds, other.kind) and not kinds.isdisjoint(_ONE_THING)
 
 
 def group_pairs(
@@ -346,45 +380,50 @@ def group_pairs(
     for pair in pairs:
         if pair.score >= SURE:
             near[pair.first][pair.second] = near[pair.second][pair.first] = pair
-    doubtful = {*_ambiguous(near), *(pair for pair in pairs if SUSPICIOUS <= pair.score < SURE)}
+    doubtful = _ambiguous(near)
+    doubtful.update(pair for pair in pairs if SUSPICIOUS <= pair.score < SURE)
     for pair in doubtful:
         near[pair.first].pop(pair.second, None)
         near[pair.second].pop(pair.first, None)
-    groups = _star_clusters(index, near, set(merged), set(merged.values()))
-    return sorted(groups, key=lambda group: group[0]), sorted(doubtful, key=_best_first)
+    return sorted(_star_clusters(index, near, merged)), sorted(doubtful, key=_best_first)
 
 
-def _ambiguous(near: dict[str, Aliases]) -> Iterator[Pair]:
+def _ambiguous(near: dict[str, Aliases]) -> set[Pair]:
     """Find pairs of a short name with two longer ones that are no pair: "CMA" is one of them at most."""
+    found = set()
     for key, partners in near.items():
         size = len(letters(key))
         longer = [name for name, pair in partners.items() if pair.ambiguous and len(letters(name)) > size]
         for first, second in combinations(longer, 2):
             if second not in near[first]:
-                yield from (partners[first], partners[second])
+                found.update((partners[first], partners[second]))
+    return found
 
 
 def _star_clusters(
-    index: ConceptIndex, near: dict[str, Aliases], aliased: set[str], heads: set[str]
+    index: ConceptIndex, near: dict[str, Aliases], merged: Mapping[str, str]
 ) -> Iterator[tuple[str, Aliases]]:
     """Make of each canonical concept and what is nearest to it a group (star clustering)."""
+    heads = set(merged.values())
 
     def rank(key: str) -> tuple[bool, int, int, int, str]:
         concept = index.concepts[key]  # the name of most passages is shown, then a title, then the longest
         return key not in heads, -len(concept.passages), -len(concept.titles), -len(key), key
 
-    left = {key for key, partners in near.items() if partners} - aliased
+    left = {key for key, partners in near.items() if partners and key not in merged}
     for canonical in sorted(left, key=rank):
+        if canonical not in left:
+            continue
         aliases: Aliases = {}
-        neighbours = near[canonical].items() if canonical in left else ()
-        for alias, pair in sorted(neighbours, key=lambda item: (-item[1].score, item[0])):
+        for alias, pair in sorted(near[canonical].items(), key=lambda item: (-item[1].score, item[0])):
+            if alias not in left or alias in heads:
+                continue
             best = max(
-                (other for other in near[alias] if other in left),
+                left.intersection(near[alias]),
                 key=lambda other: (near[alias][other].score, other == canonical, other),
             )
             mutual = best == canonical or best in near[canonical]
-            agree = all(may_be_same(index.concepts[alias], index.concepts[other]) for other in aliases)
-            if alias in left - heads and mutual and agree:
+            if mutual and all(may_be_same(index.concepts[alias], index.concepts[key]) for key in aliases):
                 aliases[alias] = pair
         if aliases:
             left -= {canonical, *aliases}
@@ -423,29 +462,35 @@ def find_statements(text: str, names: Sequence[Name]) -> Iterator[tuple[str, str
     """Yield what a passage says of its names: the ids of two, that one is an `abbreviation` or `alias` of the
     other, and the words that say so."""
     by_key = {name.key: name for name in names}
-    spans = list(_spans(text, names))
-    for n, (begin, end, key) in enumerate(spans):
-        for other_begin, other_end, other in spans[n + 1 : n + 1 + _NEXT]:
+    spans = _spans(text, names)
+    for number, (begin, end, key) in enumerate(spans, 1):
+        for other_begin, other_end, other in spans[number : number + _NEXT]:
             between, stated = text[end:other_begin], text[begin : other_end + 1]
-            pair = by_key[key], by_key[other]
             if len(between) > _BETWEEN or key == other:
                 continue
-            whole = _ENDS.match(text, other_end) and not _PART.search(text, max(0, begin - 20), begin)
             if _OPENS.match(between) and _CLOSES.match(text, other_end):
                 if abbreviates(key, other):
                     yield key, other, "abbreviation", stated
-            elif whole and (alias := _ALIAS.match(between)) and _plausible(*pair, alias["birth"]):
+                continue
+            alias = _ALIAS.match(between)
+            if not alias or not _ENDS.match(text, other_end) or _PART.search(text, max(0, begin - 20), begin):
+                continue
+            if _plausible(by_key[key], by_key[other], alias["birth"]):
                 yield key, other, "alias", stated
 
 
-def _spans(text: str, names: Sequence[Name]) -> Iterator[tuple[int, int, str]]:
+def _spans(text: str, names: Sequence[Name]) -> list[tuple[int, int, str]]:
     """Find where names occur in a text, in order: the longest that begin at a place, none within another."""
-    places = ((begin, -end, name.key) for name in names for begin, end in name_places(text, name.written))
+    places = []
+    for name in names:
+        places += [(begin, -end, name.key) for begin, end in name_places(text, name.written)]
+    spans = []
     last = 0
     for begin, negative_end, key in sorted(places):
         if begin >= last:
             last = -negative_end
-            yield begin, last, key
+            spans.append((begin, last, key))
+    return spans
 
 
 def name_places(text: str, name: str) -> Iterator[tuple[int, int]]:
@@ -461,14 +506,17 @@ def name_places(text: str, name: str) -> Iterator[tuple[int, int]]:
 def _plausible(first: Name, second: Name, birth: str | None) -> bool:
     """Tell whether a text that joins two names means these whole: no surname at birth, no half of "A and B",
     no common noun beside a name; a single word only where the passage is about it."""
-    pair = (first, second)
-    halves = {any(joint in name.key for joint in _JOINED) for name in pair}
-    small = {name.written.islower() for name in pair}
-    if first.key in _NO_NAMES or len(small) > 1 or len(halves) > 1:
+    if first.key in _NO_NAMES or first.written.islower() != second.written.islower():
+        return False
+    if _joins(first) != _joins(second):
         return False
     if birth:
-        return all(len(words(name.key)) > 1 for name in pair)
-    return len(words(first.key)) > 1 or first.title or any(first.roles) or second.title
+        return len(words(first.key)) > 1 and len(words(second.key)) > 1
+    return bool(len(words(first.key)) > 1 or first.title or first.roles or second.title)
+
+
+def _joins(name: Name) -> bool:
+    return any(joint in name.key for joint in _JOINED)
 
 
 # --- spellings ---
@@ -482,10 +530,16 @@ _BRITISH = (
     (re.compile(r"^(cent|theat)re(s?)$"), r"\1er\2"),
     (re.compile(r"^(def|off)ence"), r"\1ense"),
 )
-_ORDINALS = "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth".split()
-_NUMBERS = {word: str(n) for n, word in enumerate(_ORDINALS, 1)}
-_NUMERALS = "i ii iii iv v vi vii viii ix x xi xii xiii xiv xv xvi xvii xviii xix xx".split()
-_ROMAN = {numeral: str(n) for n, numeral in enumerate(_NUMERALS, 1)}
+_NUMBERS = {}  # of ordinals
+for _number, _ordinal in enumerate(
+    "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth".split(), 1
+):
+    _NUMBERS[_ordinal] = str(_number)
+_ROMAN = {}
+for _number, _numeral in enumerate(
+    "i ii iii iv v vi vii viii ix x xi xii xiii xiv xv xvi xvii xviii xix xx".split(), 1
+):
+    _ROMAN[_numeral] = str(_number)
 _NTH = re.compile(r"^(\d+)(?:st|nd|rd|th)$")
 _SHORT = {"st": "saint", "ste": "saint", "mt": "mount", "ft": "fort"}
 _GENERATIONS = {"jr": "j", "junior": "j", "sr": "s", "senior": "s", "elder": "s", "younger": "j"}
@@ -498,16 +552,25 @@ _SHORTEST = 5  # letters of a name that may be written as one word or two
 def words(key: str) -> tuple[str, ...]:
     """Split a normal form into words, with initials in a row as one and spellings of one word made one:
     "theatre" is "theater", "second" and a last "II" are "2", "St. Louis" is "saint louis"."""
-    parts = " ".join(_WORD.findall(key.translate(_MARK).replace("&", " and ")))
-    written = _INITIALS.sub(r"\1", parts).split()
-    return tuple(_word(word, n, len(written) - 1) for n, word in enumerate(written))
+    parts = _INITIALS.sub(r"\1", _spaced(key.replace("&", " and "))).split()
+    last = len(parts) - 1
+    return tuple(_word(part, place, last) for place, part in enumerate(parts))
 
 
-def _word(word: str, n: int, last: int) -> str:
+def _spaced(key: str) -> str:
+    """Return the words of a name as they are, with a space between."""
+    return " ".join(_WORD.findall(key.translate(_MARK)))
+
+
+def _word(word: str, place: int, last: int) -> str:
     word = _NTH.sub(r"\1", _NUMBERS.get(word, word))
-    word = _SHORT.get(word, word) if n < last else _ROMAN.get(word, word) if n else word
-    for pattern, to in _BRITISH if len(word) > 5 else ():
-        word = pattern.sub(to, word)
+    if place < last:
+        word = _SHORT.get(word, word)
+    elif place:
+        word = _ROMAN.get(word, word)
+    if len(word) > 5:
+        for pattern, to in _BRITISH:
+            word = pattern.sub(to, word)
     return word
 
 
@@ -523,52 +586,50 @@ def same_letters(first: str, second: str, written: tuple[str, str] = ("", "")) -
     short names the words count too ("Li Na", "Lina"), and of a single word the spelling ("Centre").
     """
     whole = letters(first)
-    first_words, second_words = (_WORD.findall(key.translate(_MARK)) for key in (first, second))
-    respelled = len(first_words) == len(second_words) == 1 and first_words != second_words
-    if whole != letters(second) or len(whole) < _LEAST or respelled:
+    if whole != letters(second) or len(whole) < _LEAST:
         return False
-    in_a_row = (
-        any(len(a) == len(b) == 1 for a, b in pairwise(parts)) for parts in (first_words, second_words)
-    )
-    initials = len({*in_a_row}) > 1
-    differs = len(first_words) != len(second_words) or ("'" in first) != ("'" in second)
-    if len(whole) <= _SHORTEST and not initials and differs:
+    spaced, other_spaced = _spaced(first), _spaced(second)
+    spaces = spaced.count(" ")
+    is_split_alike = spaces == other_spaced.count(" ")
+    if is_split_alike and not spaces and spaced != other_spaced:
+        return False
+    has_initials = bool(_INITIALS.search(spaced)) != bool(_INITIALS.search(other_spaced))
+    is_marked_alike = ("'" in first) == ("'" in second)
+    if len(whole) <= _SHORTEST and not has_initials and not (is_split_alike and is_marked_alike):
         return False
     if any(map(str.isdigit, first)):
         return True
-    if initials:
-        runs = set(words(first)) ^ set(words(second)) or set(words(first))
-        together = ["".join(n.split()).replace(".", "") if n[:1].isupper() else "" for n in written if n]
-        return all(any(run.upper() in name for run in runs) for name in together)
-    alone = [{word for word in words(key) if len(word) == 1} for key in (first, second)]
-    return alone[0] == alone[1]
+    ours, theirs = set(words(first)), set(words(second))
+    if has_initials:
+        runs = [run.upper() for run in ours ^ theirs or ours]
+        together = [re.sub(r"[\s.]", "", name) for name in written if name]
+        return all(any(run in name for run in runs) for name in together)
+    return not any(len(word) == 1 for word in ours ^ theirs)
 
 
-def numbers(key: str) -> tuple[str, ...]:
+def numbers(key: str) -> list[str]:
     """Return digits, Roman numerals and ordinals of a name: things whose names differ in these are two."""
-    roman = (word for word in _WORD.findall(key)[1:-1] if word in _ROMAN and len(word) > 1)
-    return (*re.findall(r"\d+", " ".join(words(key))), *roman)
+    roman = [word for word in _WORD.findall(key)[1:-1] if word in _ROMAN and len(word) > 1]
+    return re.findall(r"\d+", " ".join(words(key))) + roman
 
 
-def generation(key: str) -> str:
-    """Return whether a name says junior or senior."""
-    return "".join(sorted({_GENERATIONS[word] for word in _WORD.findall(key) if word in _GENERATIONS}))
+def generation(key: str) -> set[str]:
+    """Return whether a name says junior (`j`) or senior (`s`)."""
+    return {_GENERATIONS[word] for word in _WORD.findall(key) if word in _GENERATIONS}
 
 
 def abbreviates(first: str, second: str) -> bool:
-    """Tell whether the letters of the shorter name begin the words of the longer one, in order: "WHO" and
-    "World Health Organization", "CARICOM" and "Caribbean Community"."""
+    """Tell whether the letters of the shorter name begin the words of the longer one, in order, up to four
+    letters of each: "WHO" and "World Health Organization", "CARICOM" and "Caribbean Community"."""
     short, long = sorted((first, second), key=len)
     wanted, parts = "".join(_WORD.findall(short)), _WORD.findall(long)
     full = [part for part in parts if part not in _SMALL]
     if len(wanted) < 2 or len(full) < 2 or not wanted.isalpha() or short in parts:
         return False
-    return wanted == "".join(part[0] for part in parts) or _begins(wanted, full)
-
-
-def _begins(wanted: str, parts: list[str]) -> bool:
-    """Tell whether beginnings of some words, up to four letters of each, are the wanted letters."""
-    if not parts or not wanted:
-        return not parts and not wanted
-    most = min(4, len(wanted), len(parts[0]))
-    return any(wanted[:n] == parts[0][:n] and _begins(wanted[n:], parts[1:]) for n in range(1, most + 1))
+    if wanted == "".join(part[0] for part in parts):
+        return True
+    ends = {0}  # of the letters that the words so far may have
+    for part in full:
+        beginnings = {part[:length] for length in range(1, 5)}
+        ends = {end + len(text) for end in ends for text in beginnings if wanted.startswith(text, end)}
+    return len(wanted) in ends

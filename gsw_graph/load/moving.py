@@ -29,7 +29,7 @@ from gsw_graph.engine import Connection, connect, to_engine_error
 from gsw_graph.errors import EngineError, InputError, SchemaError
 from gsw_graph.model.results import Copied
 from gsw_graph.store import schema
-from gsw_graph.store.nodes import Kind, Label, Relationship, kinds, labels
+from gsw_graph.store.nodes import Kind, Label, Relationship, kinds, labels, relationships
 from gsw_graph.store.writer import parts
 
 if TYPE_CHECKING:
@@ -111,10 +111,11 @@ def sides(source: str, target: str, env: Mapping[str, str] | None = None) -> tup
     """
     env = os.environ if env is None else env
     to = Settings.from_env(env)
-    credentials = {
-        name: env.get(f"NEO4J_FROM_{name.upper()}") for name in ("username", "password", "database")
-    }
-    own: dict[str, Any] = {name: value for name, value in credentials.items() if value}
+    own: dict[str, Any] = {}
+    for name in ("username", "password", "database"):
+        value = env.get(f"NEO4J_FROM_{name.upper()}")
+        if value:
+            own[name] = value
     return replace(to, memory=source, **own), replace(to, memory=target)
 
 
@@ -122,24 +123,26 @@ def read_all(connection: Connection) -> Iterator[tuple[Kind, Row]]:
     """Yield all nodes, the Memory node first, then all relationships, kind by kind, each with its row: `key`
     and `properties`, of a relationship the keys of its ends as `key` and `end`. Each relationship has both
     its nodes, whoever writes beside it."""
-    found: dict[str, set[str]] = {}
-    for kind in kinds():
-        name, limit = ("nodes", _NODES) if isinstance(kind, Label) else ("relationships", _RELATIONSHIPS)
-        (text,) = definitions(f"move/{name}", connection.dialect.name, **_literals(kind))
-        for keys in _keys(connection, kind if isinstance(kind, Label) else kind.begin, limit):
-            place = {key: n for n, key in enumerate(keys)}
-            rows = _run(connection, text, page=Unlogged(keys))
-            for row in sorted(rows, key=lambda row: place[row["key"]]):
-                if isinstance(kind, Label):
-                    found.setdefault(kind.name, set()).add(row["key"])
-                elif not _has_both(found, kind, row):
-                    continue
+    found: dict[str, set[str]] = {}  # keys of the nodes that were read, by label
+    for label in labels().values():
+        keys = found[label.name] = set()
+        for row in _pages(connection, label, label, "nodes", _NODES):
+            keys.add(row["key"])
+            yield label, row
+    for kind in relationships():
+        begins, ends = found[kind.begin.name], found[kind.end.name]
+        for row in _pages(connection, kind, kind.begin, "relationships", _RELATIONSHIPS):
+            if row["key"] in begins and row["end"] in ends:
                 yield kind, row
 
 
-def _has_both(found: Mapping[str, set[str]], kind: Relationship, row: Row) -> bool:
-    begins, ends = found.get(kind.begin.name, set()), found.get(kind.end.name, set())
-    return row["key"] in begins and row["end"] in ends
+def _pages(connection: Connection, kind: Kind, label: Label, name: str, limit: int) -> Iterator[Row]:
+    """Yield the rows of a kind, page by page in the order of the keys of a label."""
+    text = _text(connection, name, kind)
+    for keys in _keys(connection, label, limit):
+        place = {key: number for number, key in enumerate(keys)}
+        rows = _run(connection, text, page=Unlogged(keys))
+        yield from sorted(rows, key=lambda row: place[row["key"]])
 
 
 @contextmanager
@@ -164,7 +167,7 @@ def _held(connection: Connection) -> Iterator[None]:
 def clear(connection: Connection) -> None:
     """Remove what a restore or a copy left that was cut off."""
     for label in labels().values():
-        (text,) = definitions("move/remove_nodes", connection.dialect.name, **_literals(label))
+        text = _text(connection, "remove_nodes", label)
         for keys in _keys(connection, label, _NODES):
             rest = [key for key in keys if label.name != "Memory"]  # the mark goes last
             _change(connection, text, page=Unlogged(rest))
@@ -190,13 +193,9 @@ def _no_counts() -> Counter[str]:
 
 
 def _copied(source: str, target: str, counts: Mapping[str, int], start: float) -> Copied:
-    return Copied(
-        source,
-        target,
-        nodes={name: count for name, count in counts.items() if " " not in name},
-        relationships={name: count for name, count in counts.items() if " " in name},
-        seconds=perf_counter() - start,
-    )
+    nodes = {name: count for name, count in counts.items() if " " not in name}
+    others = {name: count for name, count in counts.items() if " " in name}
+    return Copied(source, target, nodes, others, perf_counter() - start)
 
 
 def _write_all(connection: Connection, rows: Iterable[tuple[Kind, Row]], on_written: Report) -> Counter[str]:
@@ -214,9 +213,7 @@ def _write_all(connection: Connection, rows: Iterable[tuple[Kind, Row]], on_writ
     _change(connection, statement("move/begin"))
     counts = _no_counts()
     memory: Row = {}
-    grouped = groupby(rows, key=itemgetter(0))
-    batches = ((kind, part) for kind, group in grouped for part in parts(row for _, row in group))
-    with closing(prefetch(batches)) as ahead:
+    with closing(prefetch(_batches(rows))) as ahead:
         for kind, batch in ahead:
             if kind.name == "Memory":
                 memory = batch[0]
@@ -224,10 +221,10 @@ def _write_all(connection: Connection, rows: Iterable[tuple[Kind, Row]], on_writ
                 with _translated(connection), connection.session() as session:
                     session.execute_write(_write, connection.dialect.name, kind, batch)
             counts[kind.name] += len(batch)
-            on_written(sum(counts.values()))
+            on_written(counts.total())
     if not memory:
         raise InputError("this is no whole dump of a memory: it has no Memory node", where=connection.url)
-    memory["properties"] |= {"indexed": False}
+    memory["properties"]["indexed"] = False
 
     def complete(tx: ManagedTransaction) -> None:
         tx.run(statement("move/end")).consume()
@@ -239,45 +236,61 @@ def _write_all(connection: Connection, rows: Iterable[tuple[Kind, Row]], on_writ
     return counts
 
 
+def _batches(rows: Iterable[tuple[Kind, Row]]) -> Iterator[tuple[Kind, list[Row]]]:
+    for kind, group in groupby(rows, key=itemgetter(0)):
+        for batch in parts(row for _, row in group):
+            yield kind, batch
+
+
 def _write(tx: ManagedTransaction, dialect: str, kind: Kind, rows: list[Row]) -> None:
-    vectors: list[Row] = []
-    if isinstance(kind, Label) and dialect == "neo4j":
+    if isinstance(kind, Relationship):
+        _write_parts(tx, dialect, kind, "write_relationships", rows)
+        return
+    vectors = []
+    if dialect == "neo4j":
         # Neo4j stores a list of floats in 64 bits; its procedure stores a vector in 32.
-        vectors = [
-            {"key": row["key"], "property": name, "vector": vector}
-            for row in rows
-            for name in kind.vectors
-            if (vector := row["properties"].get(name)) is not None
-        ]
-        rows = [
-            {
-                "key": row["key"],
-                "properties": {k: v for k, v in row["properties"].items() if k not in kind.vectors},
-            }
-            for row in rows
-        ]
-    name = "write_nodes" if isinstance(kind, Label) else "write_relationships"
-    for statement_name, statement_rows in ((name, rows), ("write_vectors", vectors)):
-        for part in parts(statement_rows):
-            (text,) = definitions(f"move/{statement_name}", dialect, **_literals(kind))
-            record = tx.run(text, rows=Unlogged(part)).single()
-            if record is None or record["written"] != len(part):
-                raise EngineError(
-                    f"{len(part):,} of {kind.name} were sent and {record and record['written']:,} written",
-                    hint="Another process writes there too: end it, empty the target, and do it again",
-                )
+        nodes = []
+        for row in rows:
+            properties = dict(row["properties"])
+            for name in kind.vectors:
+                vector = properties.pop(name, None)
+                if vector is not None:
+                    vectors.append({"key": row["key"], "property": name, "vector": vector})
+            nodes.append({"key": row["key"], "properties": properties})
+        rows = nodes
+    _write_parts(tx, dialect, kind, "write_nodes", rows)
+    _write_parts(tx, dialect, kind, "write_vectors", vectors)
+
+
+def _write_parts(tx: ManagedTransaction, dialect: str, kind: Kind, name: str, rows: list[Row]) -> None:
+    for part in parts(rows):
+        (text,) = definitions(f"move/{name}", dialect, **_literals(kind))
+        written = tx.run(text, rows=Unlogged(part)).single(strict=True)["written"]
+        if written != len(part):
+            raise EngineError(
+                f"{len(part):,} of {kind.name} were sent and {written:,} written",
+                hint="Another process writes there too: end it, empty the target, and do it again",
+            )
 
 
 def _keys(connection: Connection, label: Label, limit: int) -> Iterator[list[str]]:
-    (text,) = definitions("move/keys", connection.dialect.name, LABEL=label.name, KEY=label.key)
+    text = _text(connection, "keys", label)
     if connection.dialect.name != "neo4j":
         keys = sorted(row["key"] for row in _run(connection, text) if row["key"] is not None)
-        yield from (keys[n : n + limit] for n in range(0, len(keys), limit))
+        for begin in range(0, len(keys), limit):
+            yield keys[begin : begin + limit]
         return
     after = ""
     while rows := _run(connection, text, after=after, limit=limit):
-        yield [row["key"] for row in rows]
-        after = rows[-1]["key"]
+        keys = [row["key"] for row in rows]
+        yield keys
+        after = keys[-1]
+
+
+def _text(connection: Connection, name: str, kind: Kind) -> str:
+    """Return a statement of `cypher/move/` for a label or a kind of relationships."""
+    (text,) = definitions(f"move/{name}", connection.dialect.name, **_literals(kind))
+    return text
 
 
 def _literals(kind: Kind) -> dict[str, str]:
@@ -314,11 +327,10 @@ def _translated(connection: Connection) -> Iterator[None]:
 
 def _to_line(kind: Kind, row: Row) -> Row:
     vectors = kind.vectors if isinstance(kind, Label) else ()
-    properties = {
-        name: _to_json(value, vector=name in vectors)
-        for name, value in sorted(row["properties"].items())
-        if value is not None
-    }
+    properties = {}
+    for name, value in sorted(row["properties"].items()):
+        if value is not None:
+            properties[name] = _to_json(value, vector=name in vectors)
     if isinstance(kind, Label):
         return {"label": kind.name, "properties": properties}
     begin, end = [kind.begin.name, row["key"]], [kind.end.name, row["end"]]
@@ -332,12 +344,12 @@ def _from_lines(lines: Iterable[str], source: str) -> Iterator[tuple[Kind, Row]]
             line = json.loads(text)
             properties = {name: _from_json(value) for name, value in line["properties"].items()}
             if "label" in line:
-                kind = by_name[line["label"]]
-                assert isinstance(kind, Label)  # noqa: S101 - for mypy
-                row = {"key": properties[kind.key], "properties": properties}
+                key = labels()[line["label"]].key
+                kind, row = by_name[line["label"]], {"key": properties[key], "properties": properties}
             else:
-                kind = by_name[f"{line['begin'][0]} {line['type']} {line['end'][0]}"]
-                row = {"key": line["begin"][1], "end": line["end"][1], "properties": properties}
+                (begin, key), (end, end_key) = line["begin"], line["end"]
+                kind = by_name[f"{begin} {line['type']} {end}"]
+                row = {"key": key, "end": end_key, "properties": properties}
         except (ValueError, KeyError, TypeError, IndexError) as error:
             raise InputError(
                 "this line is none of a dump", where=f"{source}:{number}", hint="Make one: gswgraph dump FILE"

@@ -43,11 +43,14 @@ class LoadOptions:
     def metadata(self) -> dict[str, Value | None]:
         """Return the metadata that all documents get, None for a key that is removed; InputError where it is
         not `key=value`."""
-        pairs = [text.partition("=") for text in self.meta]
-        if wrong := [key for key, equals, _ in pairs if not equals or not key.strip()]:
-            raise InputError(f"{wrong[0]!r} is no metadata", hint="Give key=value, as in --meta project=tide")
-        values = metadata((key, typed(value)) for key, _, value in pairs)
-        return {key: values.get(key) for key in metadata((key, key) for key, _, _ in pairs)}
+        pairs = []
+        for text in self.meta:
+            key, equals, value = text.partition("=")
+            if not equals or not key.strip():
+                raise InputError(f"{key!r} is no metadata", hint="Give key=value, as in --meta project=tide")
+            pairs.append((key, value))
+        values = metadata((key, typed(value)) for key, value in pairs)
+        return {key: values.get(key) for key in metadata((key, key) for key, _ in pairs)}
 
     def chosen(self, settings: Settings) -> str:
         """Return the extractor's name; InputError where an option does not fit."""
@@ -55,17 +58,20 @@ class LoadOptions:
             raise InputError(
                 f"there is no extractor {self.extractor!r}", hint=f"Use one of auto, {', '.join(EXTRACTORS)}"
             )
-        best = "llm" if settings.for_role("extract").llm else "rules"
-        name = best if self.extractor == "auto" else self.extractor
+        name = self.extractor
+        if name == "auto":
+            name = "llm" if settings.for_role("extract").llm else "rules"
+        asks_model = name in BY_MODEL
         # Embeddings of a server cost too.
-        needs_model = {
-            "budget": self.budget and not settings.embedder_url and name not in BY_MODEL,
-            "second pass": self.second_pass and name != "llm",
-            "batch": self.batch and name not in BY_MODEL,
-        }
-        if model_options := [option for option, value in needs_model.items() if value]:
-            raise InputError(
-                f"{name} has no {model_options[0]}, which is for what a language model is asked",
-                hint="Name one: --llm or GSWGRAPH_LLM, and with --extractor llm",
-            )
+        unfit = [
+            ("budget", self.budget and not asks_model and not settings.embedder_url),
+            ("second pass", self.second_pass and name != "llm"),
+            ("batch", self.batch and not asks_model),
+        ]
+        for option_name, is_unfit in unfit:
+            if is_unfit:
+                raise InputError(
+                    f"{name} has no {option_name}, which is for what a language model is asked",
+                    hint="Name one: --llm or GSWGRAPH_LLM, and with --extractor llm",
+                )
         return name

@@ -9,15 +9,13 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-from neo4j import GraphDatabase
 
-from gsw_graph.engine import Connection, embedded_child, embedded_folder
+from gsw_graph.engine import Connection, embedded_child, embedded_folder, open_driver
 from gsw_graph.engine.embedded import EmbeddedDialect
 from gsw_graph.extract import rules
 from gsw_graph.model.documents import Document, Passage
 from gsw_graph.store import schema, writer
 from gsw_graph.store.reader import Reader
-from gsw_graph.store.rows import Vectors
 
 _PASSAGES = 300
 
@@ -31,9 +29,7 @@ def rehearse(memory: Path, heap: str, arguments: list[str]) -> None:
     process: Any = SimpleNamespace(
         ready=ready, ask=lambda question, _: embedded_child.answer(server, question)
     )
-    with GraphDatabase.driver(
-        f"bolt://127.0.0.1:{ready['bolt']}", auth=auth, notifications_min_severity="OFF"
-    ) as driver:
+    with open_driver(f"bolt://127.0.0.1:{ready['bolt']}", auth) as driver:
         connection = Connection(driver, embedded_child.DATABASE, EmbeddedDialect(process), str(memory))
         schema.prepare(connection, "rehearsal", 384)
         vectors = np.random.default_rng(0).normal(size=(_PASSAGES, 384)).astype(np.float32)
@@ -48,11 +44,11 @@ def rehearse(memory: Path, heap: str, arguments: list[str]) -> None:
             )
             document = Document(f"rehearsal/{number}", "Title", (passage,), "text")
             ids.append(document.id)
-            batch.add(rules.extract(document), Vectors(vectors[number : number + 1]))
+            batch.add(rules.extract(document), {passage.full_text: vectors[number]})
         reader = Reader(connection)
         reader.document_states(ids)
+        writer.write_batch(connection, batch)
         with driver.session(database=connection.database) as session:
-            writer.write(session, batch, connection.dialect.name)
             schema.build_search_indexes(connection, 384)
             vector = vectors[0].tolist()
             results = reader.neighbourhood(

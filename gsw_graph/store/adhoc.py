@@ -7,7 +7,7 @@ import contextlib
 import re
 import secrets
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, wait
 from dataclasses import dataclass, field
 from time import monotonic
@@ -28,12 +28,14 @@ if TYPE_CHECKING:
     from gsw_graph.engine import Connection
 
 _R = TypeVar("_R")
+Metadata = dict[str, str]  # of a transaction
 # Seconds between checks: Ctrl-C does not break into a wait without an end everywhere.
 _TICK = 0.1
 # Seconds for the server to end a transaction, after which it is tried again or left.
 _PATIENCE = 1.0
 _EACH = 10  # relationships that are kept for each node of a graph: a query may return all of a memory
 _PASSAGES = 3  # behind one entity
+# Labels whose nodes occur in passages, and the parameter of `read/behind` that takes their ids.
 _LABELS = {
     "Entity": "entities",
     "Passage": "passages",
@@ -82,24 +84,24 @@ class _Records:
     columns: Mapping[int, str]
 
     def __iter__(self) -> Iterator[Record]:
-        for record in self.result:
-            if self.space is not None:
-                self._check(record)
-            yield record
-
-    def _check(self, record: Record) -> None:
-        """Raise InputError for a node of another memory: a second lock beside what the query says."""
         from neo4j.graph import Node
 
-        for entity in _entities(record.values()):
-            nodes = [entity] if isinstance(entity, Node) else [node for node in entity.nodes if node]
-            if not all(self.space.holds(node.labels) for node in nodes if self.space):
-                raise InputError("the query left its memory", hint="Give each node a label of the memory")
+        for record in self.result:
+            if self.space is not None:
+                for entity in _entities(record.values()):
+                    _check(self.space, [entity] if isinstance(entity, Node) else entity.nodes)
+            yield record
 
     def keys(self) -> list[str]:
         """Return the names of the columns."""
-        names = enumerate(self.result.keys())
-        return [self.columns.get(place, name) for place, name in names]
+        return [self.columns.get(place, name) for place, name in enumerate(self.result.keys())]
+
+
+def _check(space: Space, nodes: Iterable[Node | None]) -> None:
+    """Raise InputError for a node of another memory: a second lock beside what the query says."""
+    for node in nodes:
+        if node and not space.holds(node.labels):
+            raise InputError("the query left its memory", hint="Give each node a label of the memory")
 
 
 def read(
@@ -126,15 +128,14 @@ def read(
     def take_inside(result: Result) -> _R:
         return take(_Records(result, space, confined.columns))
 
+    def work(metadata: Metadata) -> _R:
+        return _run(connection, query, dict(parameters), take_inside, metadata, write=write)
+
     try:
-        if not write and (objection := connection.dialect.objection(query)):
+        objection = None if write else connection.dialect.objection(query)
+        if objection:
             raise InputError(f"{objection}, and only reading is allowed", hint=refused)
-        return _run_cancellable(
-            connection,
-            lambda metadata: _run(connection, query, dict(parameters), take_inside, metadata, write=write),
-            timeout,
-            check,
-        )
+        return _run_cancellable(connection, work, timeout, check)
     except (OverflowError, UnicodeError, ValueError, TypeError) as error:
         raise InputError(f"a value cannot be sent to the engine ({error})") from error
     except (ClientError, DatabaseError, EngineError) as error:
@@ -147,7 +148,7 @@ def _run(
     query: str,
     parameters: dict[str, Any],
     take: Callable[[Result], _R],
-    metadata: dict[str, Any],
+    metadata: Metadata,
     *,
     write: bool,
 ) -> _R:
@@ -165,7 +166,7 @@ def _run(
                 return take(session.run(Query(query, metadata=metadata), parameters))
             return session.execute_write(work)
         finally:  # a query with transactions of its own may have written before it failed
-            session.execute_write(lambda tx: tx.run(statement("write/stamp")).consume())
+            connection.write("write/stamp")
 
 
 def _table(records: _Records) -> Table:
@@ -206,12 +207,13 @@ def plain(value: Any) -> Any:
 
 
 def _run_cancellable(
-    connection: Connection, work: Callable[[dict[str, str]], _R], timeout: float | None, check: Check
+    connection: Connection, work: Callable[[Metadata], _R], timeout: float | None, check: Check
 ) -> _R:
     """Run `work(metadata)` in a thread, so that this one can end its transactions, which must be begun with
     that metadata. Raises what it raises, what `check` raises, which is called now and then, and InputError
     after `timeout` seconds."""
-    mark, result = secrets.token_hex(8), Future[_R]()
+    mark = secrets.token_hex(8)
+    result: Future[_R] = Future()
 
     def run_work() -> None:
         try:
@@ -273,8 +275,12 @@ class Drawn:
 
     def ends(self) -> list[str]:
         """Return the ids of the nodes that relationships join, each once."""
-        arrows = self.relationships.values()
-        return list(dict.fromkeys(node.element_id for arrow in arrows for node in arrow.nodes if node))
+        ends = {}
+        for relationship in self.relationships.values():
+            for node in relationship.nodes:
+                if node:
+                    ends[node.element_id] = None
+        return list(ends)
 
 
 def drawn(
@@ -303,7 +309,7 @@ def drawn(
         connection,
         query,
         parameters,
-        lambda result: _take(result, most),
+        lambda records: _take(records, most),
         timeout=timeout,
         check=check,
         refused="Change it first, and draw it then",
@@ -320,8 +326,9 @@ def passages_behind(reader: Reader, nodes: Mapping[str, Node]) -> dict[str, list
     ids: dict[str, list[str]] = {name: [] for name in _LABELS.values()}
     by_id: dict[str, list[str]] = {}
     for element, node in nodes.items():
-        for label in _LABELS.keys() & set(map(base_name, node.labels)):
-            if isinstance(own := node.get("id"), str):
+        own = node.get("id")
+        for label in map(base_name, node.labels):
+            if label in _LABELS and isinstance(own, str):
                 ids[_LABELS[label]].append(own)
                 by_id.setdefault(own, []).append(element)
     passages: dict[str, list[RankedPassage]] = {}
@@ -340,9 +347,9 @@ def _take(records: _Records, most: int) -> Drawn:
         for entity in _entities(record.values()):
             if isinstance(entity, Node):
                 graph.add(entity, most)
-            elif len(graph.relationships) < _EACH * most and graph.left_out.isdisjoint(
-                node.element_id for node in entity.nodes if node
-            ):
+                continue
+            ends = {node.element_id for node in entity.nodes if node}
+            if len(graph.relationships) < _EACH * most and ends.isdisjoint(graph.left_out):
                 graph.relationships[entity.element_id] = entity
     return graph
 
@@ -356,6 +363,8 @@ def _entities(value: Any) -> Iterator[Node | Relationship]:
     elif isinstance(value, Path):
         yield from value.nodes
         yield from value.relationships
-    elif isinstance(value, Mapping | list | tuple | set):
-        for item in value.values() if isinstance(value, Mapping) else value:
+    elif isinstance(value, Mapping):
+        yield from _entities(list(value.values()))
+    elif isinstance(value, list | tuple | set):
+        for item in value:
             yield from _entities(item)

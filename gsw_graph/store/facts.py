@@ -66,18 +66,13 @@ def of_passages(
 ) -> list[PassageFact]:
     """The facts of some passages, propositions before pairs and then those nearest to one of the vectors; in
     one round trip. passages: ids."""
-    rows = reader.rows("read/passage_facts", passages=list(passages), embeddings=list(embeddings), most=most)
-    return [
-        PassageFact(
-            row["id"],
-            row["text"],
-            tuple(row["answers"] or ()),
-            row["passage"],
-            tuple(row["names"]),
-            tuple(2 * cosine - 1 for cosine in row["cosines"]),
-        )
-        for row in rows
-    ]
+    limits = {"passages": list(passages), "embeddings": list(embeddings), "most": most}
+    facts = []
+    for row in reader.rows("read/passage_facts", **limits):
+        answers, names = tuple(row["answers"] or ()), tuple(row["names"])
+        cosines = tuple(2 * cosine - 1 for cosine in row["cosines"])
+        facts.append(PassageFact(row["id"], row["text"], answers, row["passage"], names, cosines))
+    return facts
 
 
 def near(
@@ -107,11 +102,19 @@ def near(
         units: `propositions` or `pairs` alone; else both.
         lexical: Propositions of the full-text index.
     """
-    limits = {"lexical": lexical, "worded": worded, "common": common, "most": most}
-    limits["propositions"] = 0 if units == "pairs" else nearest
-    limits["pairs"] = 0 if units == "propositions" else nearest
     rows = reader.near(
-        "read/facts", min(nearest, most), len, embedding=embedding, words=words, keys=list(keys), **limits
+        "read/facts",
+        min(nearest, most),
+        len,
+        embedding=embedding,
+        words=words,
+        keys=list(keys),
+        propositions=0 if units == "pairs" else nearest,
+        pairs=0 if units == "propositions" else nearest,
+        lexical=lexical,
+        worded=worded,
+        common=common,
+        most=most,
     )
     return _facts(reader, rows)
 
@@ -119,9 +122,8 @@ def near(
 def of_name(reader: Reader, key: str, embedding: Sequence[float], *, scan: int, most: int) -> Facts:
     """Facts of a name and the passages it occurs in, those near a vector first; in one round trip. key: the
     normal form of the name. Numbers as of the statement."""
-    return _facts(
-        reader, reader.rows("read/entity_facts", key=key, embedding=embedding, scan=scan, most=most)
-    )
+    rows = reader.rows("read/entity_facts", key=key, embedding=embedding, scan=scan, most=most)
+    return _facts(reader, rows)
 
 
 def _facts(reader: Reader, rows: Sequence[Row]) -> Facts:
@@ -180,14 +182,12 @@ def hop(
 ) -> HopResult:
     """The pairs that may answer some questions, in one round trip. pairs: nearest of the vector index;
     entities: of the full-text index; common: passages in which a name occurs that still brings its pairs."""
+
+    def count(rows: list[Row]) -> int:
+        return min((len(ways["vector"]) for ways in rows[0]["candidates"]), default=0)
+
     limits = {"pairs": pairs, "entities": entities, "common": common}
-    row = reader.near(
-        "read/hop",
-        pairs,
-        lambda rows: min((len(ways["vector"]) for ways in rows[0]["candidates"]), default=0),
-        questions=list(questions),
-        **limits,
-    )[0]
+    (row,) = reader.near("read/hop", pairs, count, questions=list(questions), **limits)
     found = without_removed(row["pairs"])
     by_id = {}
     for number, (id_, question, answers, roles, passage, title, *_) in enumerate(found):
@@ -201,9 +201,5 @@ def hop(
                 if id_ in by_id:  # a document that is not ready is out of sight
                     ways.setdefault(id_, []).append(way)
         candidates.append([(by_id[id_], tuple(ways[id_])) for id_ in sorted(ways)])
-    return HopResult(
-        candidates,
-        pairs=unpack_vectors([entry[6] for entry in found]),
-        phrases=unpack_vectors([entry[7] for entry in found]),
-        passages=unpack_vectors([entry[8] for entry in found]),
-    )
+    vectors = (unpack_vectors([entry[column] for entry in found]) for column in (6, 7, 8))
+    return HopResult(candidates, *vectors)

@@ -45,10 +45,15 @@ class OpenMemory(Protocol):
     def url(self) -> str: ...
 
 
-def _full(name: str) -> str:
-    """Return the full name of a class of this module. A short one neomodel looks for in each module that is
-    importing this one, and takes what has that name there."""
-    return f"{__name__}.{name}"
+def _to(label: str, kind: str, model: type[StructuredRel] | None = None) -> RelationshipTo:
+    """Return relationships that lead to a label of this module, named in full: a short name neomodel looks
+    for in each module that is importing this one, and takes what has that name there."""
+    return RelationshipTo(f"{__name__}.{label}", kind, model=model)
+
+
+def _from(label: str, kind: str, model: type[StructuredRel] | None = None) -> RelationshipFrom:
+    """Return relationships that come from a label; see `_to`."""
+    return RelationshipFrom(f"{__name__}.{label}", kind, model=model)
 
 
 class BytesProperty(Property[bytes]):
@@ -167,7 +172,7 @@ class Document(Keyed):
     language = StringProperty()
     given = ArrayProperty(StringProperty())
     file = StringProperty()
-    passages = RelationshipFrom(_full("Passage"), "PART_OF")
+    passages = _from("Passage", "PART_OF")
 
 
 class Passage(Keyed):
@@ -186,21 +191,21 @@ class Passage(Keyed):
     at = StringProperty()
     vector = BytesProperty()
     embedding = ArrayProperty(FloatProperty())
-    names = RelationshipTo(_full("Concept"), "NAMES", model=Names)
-    document = RelationshipTo(_full("Document"), "PART_OF")
-    superseded = RelationshipTo(_full("Document"), "SUPERSEDED_IN")
-    next = RelationshipTo(_full("Passage"), "NEXT")
-    entities = RelationshipFrom(_full("Entity"), "IN", model=In)
-    verb_phrases = RelationshipFrom(_full("VerbPhrase"), "IN")
-    pairs = RelationshipFrom(_full("QAPair"), "IN")
-    propositions = RelationshipFrom(_full("Proposition"), "IN")
+    names = _to("Concept", "NAMES", model=Names)
+    document = _to("Document", "PART_OF")
+    superseded = _to("Document", "SUPERSEDED_IN")
+    next = _to("Passage", "NEXT")
+    entities = _from("Entity", "IN", model=In)
+    verb_phrases = _from("VerbPhrase", "IN")
+    pairs = _from("QAPair", "IN")
+    propositions = _from("Proposition", "IN")
 
 
 class Role(StructuredNode):
     """A part that entities play."""
 
     name = StringProperty(unique_index=True)
-    entities = RelationshipFrom(_full("Entity"), "PLAYS", model=Plays)
+    entities = _from("Entity", "PLAYS", model=Plays)
 
 
 class Concept(Keyed):
@@ -213,9 +218,9 @@ class Concept(Keyed):
     joins = BooleanProperty()
     opens = BooleanProperty()
     vector = BytesProperty()
-    named_by = RelationshipFrom(_full("Passage"), "NAMES", model=Names)
-    entities = RelationshipFrom(_full("Entity"), "REFERS_TO")
-    aliases = RelationshipTo(_full("Concept"), "ALIAS_OF", model=AliasOf)
+    named_by = _from("Passage", "NAMES", model=Names)
+    entities = _from("Entity", "REFERS_TO")
+    aliases = _to("Concept", "ALIAS_OF", model=AliasOf)
 
 
 class Entity(Keyed):
@@ -228,9 +233,9 @@ class Entity(Keyed):
     from_ = StringProperty(db_property="from", index=True)
     to = StringProperty()
     opens = BooleanProperty()
-    passages = RelationshipTo(_full("Passage"), "IN", model=In)
-    roles = RelationshipTo(_full("Role"), "PLAYS", model=Plays)
-    concept = RelationshipTo(_full("Concept"), "REFERS_TO")
+    passages = _to("Passage", "IN", model=In)
+    roles = _to("Role", "PLAYS", model=Plays)
+    concept = _to("Concept", "REFERS_TO")
 
 
 class VerbPhrase(Keyed):
@@ -238,8 +243,8 @@ class VerbPhrase(Keyed):
 
     phrase = StringProperty()
     vector = BytesProperty()
-    passages = RelationshipTo(_full("Passage"), "IN")
-    pairs = RelationshipTo(_full("QAPair"), "ASKS")
+    passages = _to("Passage", "IN")
+    pairs = _to("QAPair", "ASKS")
 
 
 class QAPair(Keyed):
@@ -251,12 +256,12 @@ class QAPair(Keyed):
     answers = ArrayProperty(StringProperty())
     vector = BytesProperty()
     embedding = ArrayProperty(FloatProperty())
-    entities = RelationshipTo(_full("Entity"), "ANSWERED_BY", model=AnsweredBy)
-    about = RelationshipTo(_full("Entity"), "ABOUT")
-    verb_phrase = RelationshipFrom(_full("VerbPhrase"), "ASKS")
-    passages = RelationshipTo(_full("Passage"), "IN")
-    removed = RelationshipTo(_full("Passage"), "REMOVED_FROM")
-    relation = RelationshipTo(_full("Relation"), "RELATES_BY")
+    entities = _to("Entity", "ANSWERED_BY", model=AnsweredBy)
+    about = _to("Entity", "ABOUT")
+    verb_phrase = _from("VerbPhrase", "ASKS")
+    passages = _to("Passage", "IN")
+    removed = _to("Passage", "REMOVED_FROM")
+    relation = _to("Relation", "RELATES_BY")
 
 
 class Proposition(Keyed):
@@ -268,10 +273,10 @@ class Proposition(Keyed):
     relation = StringProperty()
     vector = BytesProperty()
     embedding = ArrayProperty(FloatProperty())
-    mentions = RelationshipTo(_full("Entity"), "MENTIONS", model=Mentions)
-    passages = RelationshipTo(_full("Passage"), "IN")
-    removed = RelationshipTo(_full("Passage"), "REMOVED_FROM")
-    relation_ = RelationshipTo(_full("Relation"), "RELATES_BY")
+    mentions = _to("Entity", "MENTIONS", model=Mentions)
+    passages = _to("Passage", "IN")
+    removed = _to("Passage", "REMOVED_FROM")
+    relation_ = _to("Relation", "RELATES_BY")
 
 
 class Relation(StructuredNode):
@@ -287,9 +292,9 @@ class Run(Keyed):
 
     title = StringProperty()
     edges = IntegerProperty()
-    pairs = RelationshipTo(_full("QAPair"), "HOLDS", model=Holds)
-    propositions = RelationshipTo(_full("Proposition"), "HOLDS", model=Holds)
-    passages = RelationshipTo(_full("Passage"), "IN")
+    pairs = _to("QAPair", "HOLDS", model=Holds)
+    propositions = _to("Proposition", "HOLDS", model=Holds)
+    passages = _to("Passage", "IN")
 
 
 class Question(Keyed):
@@ -316,10 +321,10 @@ class Question(Keyed):
     embedding = ArrayProperty(FloatProperty())
     verdict = StringProperty()
     judged_at = StringProperty()
-    reused = RelationshipTo(_full("Question"), "REUSED")
-    pairs = RelationshipTo(_full("QAPair"), "USED", model=Used)
-    propositions = RelationshipTo(_full("Proposition"), "USED", model=Used)
-    passages = RelationshipTo(_full("Passage"), "USED", model=Used)
+    reused = _to("Question", "REUSED")
+    pairs = _to("QAPair", "USED", model=Used)
+    propositions = _to("Proposition", "USED", model=Used)
+    passages = _to("Passage", "USED", model=Used)
 
 
 class Correction(Keyed):
@@ -336,8 +341,19 @@ class Correction(Keyed):
 
 
 NODES = (
-    *(Memory, Document, Passage, Role, Concept, Entity, VerbPhrase, QAPair, Proposition),
-    *(Relation, Run, Question, Correction),
+    Memory,
+    Document,
+    Passage,
+    Role,
+    Concept,
+    Entity,
+    VerbPhrase,
+    QAPair,
+    Proposition,
+    Relation,
+    Run,
+    Question,
+    Correction,
 )
 
 
@@ -385,8 +401,10 @@ def labels() -> Mapping[str, Label]:
     for cls in NODES:
         own = properties(cls)
         key = next(name for name, property_ in own.items() if property_.unique_index)
-        bases = {name: getattr(property_, "base_property", None) for name, property_ in own.items()}
-        vectors = [name for name, base in bases.items() if isinstance(base, FloatProperty)]
+        vectors = []
+        for name, property_ in own.items():
+            if isinstance(getattr(property_, "base_property", None), FloatProperty):
+                vectors.append(name)
         result[cls.__label__] = Label(cls.__label__, key, tuple(vectors))
     return result
 
@@ -405,19 +423,19 @@ def kinds() -> tuple[Kind, ...]:
 @cache
 def indexes() -> tuple[Index, ...]:
     """Return all constraints and indexes: those made before the first rows come first."""
-    entries: list[Index] = []
+    first: list[Index] = []
+    later: list[Index] = []
     for label, cls in zip(labels().values(), NODES, strict=True):
         prefix = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", label.name).lower()
-        entries.append(Index(f"{prefix}_{label.key}", "unique", label.name, (label.key,)))
-        entries += (
-            Index(f"{prefix}_{name}", "range", label.name, (name,))
-            for name, property_ in properties(cls).items()
-            if property_.index
-        )
-        entries += (Index(f"{prefix}_{name}", "vector", label.name, (name,)) for name in label.vectors)
-        if fulltext := getattr(cls, "fulltext", ()):
-            entries.append(Index(f"{prefix}_text", "text", label.name, fulltext))
-    return tuple(sorted(entries, key=lambda index: index.kind in ("vector", "text")))
+        first.append(Index(f"{prefix}_{label.key}", "unique", label.name, (label.key,)))
+        for name, property_ in properties(cls).items():
+            if property_.index:
+                first.append(Index(f"{prefix}_{name}", "range", label.name, (name,)))
+        later += (Index(f"{prefix}_{name}", "vector", label.name, (name,)) for name in label.vectors)
+        fulltext = getattr(cls, "fulltext", ())
+        if fulltext:
+            later.append(Index(f"{prefix}_text", "text", label.name, fulltext))
+    return (*first, *later)
 
 
 def declared() -> dict[tuple[str, str, str], type | None]:
@@ -426,11 +444,9 @@ def declared() -> dict[tuple[str, str, str], type | None]:
     for cls in NODES:
         for definition in cls.defined_properties(aliases=False, properties=False).values():
             link = definition.definition
-            other = link["node_class"] if isinstance(link.get("node_class"), type) else definition._raw_class
-            other = other.rpartition(".")[2] if isinstance(other, str) else other.__label__
-            begin, end = (
-                (cls.__label__, other) if link["direction"].name == "OUTGOING" else (other, cls.__label__)
-            )
+            begin, end = cls.__label__, definition._raw_class.rpartition(".")[2]
+            if link["direction"].name != "OUTGOING":
+                begin, end = end, begin
             key = (begin, link["relation_type"], end)
             models[key] = models.get(key) or link["model"]
     return dict(sorted(models.items(), key=lambda item: item[0]))

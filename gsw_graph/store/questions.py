@@ -5,12 +5,11 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any, Literal
 
-from gsw_graph.cypher import statement
 from gsw_graph.model.documents import content_id
 from gsw_graph.model.results import QA, RankedPassage
+from gsw_graph.store import now
 from gsw_graph.text.words import without_surrogates
 
 if TYPE_CHECKING:
@@ -75,8 +74,7 @@ def near(reader: Reader, vector: Sequence[float], k: int) -> list[CachedQuestion
 
 def judge(connection: Connection, question: str, verdict: Verdict) -> None:
     """Write what people say of the answer to a question. The version stamp stays: no cache looks at it."""
-    now = datetime.now(timezone.utc).isoformat(timespec="milliseconds")
-    _write(connection, "write/verdict", id=question, verdict=verdict, now=now)
+    connection.write("write/verdict", id=question, verdict=verdict, now=now("milliseconds"))
 
 
 def keep(connection: Connection, answer: Answer, vector: Sequence[float] | None = None) -> str | None:
@@ -93,7 +91,7 @@ def keep(connection: Connection, answer: Answer, vector: Sequence[float] | None 
     """
     from neo4j.exceptions import DriverError, Neo4jError
 
-    asked_at = datetime.now(timezone.utc).isoformat(timespec="microseconds")
+    asked_at = now("microseconds")
     question = content_id("question", answer.question, answer.strategy, asked_at)
     properties = {
         "id": question,
@@ -115,24 +113,14 @@ def keep(connection: Connection, answer: Answer, vector: Sequence[float] | None 
         "cited": len({citation.passage for citation in answer.citations}),
         "embedding": vector,
     }
+    known = {name: _clean(value) for name, value in properties.items() if value is not None}
+    used = {"pairs": _pairs(answer), "passages": _passages(answer)}
+    origin = answer.cached.id if answer.cached else None
     try:
-        _write(
-            connection,
-            "write/question",
-            id=question,
-            properties={name: _clean(value) for name, value in properties.items() if value is not None},
-            pairs=_pairs(answer),
-            passages=_passages(answer),
-            cached_from=answer.cached.id if answer.cached else None,
-        )
+        connection.write("write/question", id=question, properties=known, cached_from=origin, **used)
     except (Neo4jError, DriverError):  # the answer is returned, as it was perhaps paid for
         return None
     return question
-
-
-def _write(connection: Connection, name: str, **parameters: Any) -> None:
-    with connection.session() as session:
-        session.execute_write(lambda tx: tx.run(statement(name), **parameters).consume())
 
 
 def _clean(value: Any) -> Any:
@@ -140,53 +128,56 @@ def _clean(value: Any) -> Any:
     return without_surrogates(value) if isinstance(value, str) else value
 
 
-def _pairs(answer: Answer) -> list[dict[str, Any]]:
+def _pairs(answer: Answer) -> list[Row]:
     """Return each pair of the chains once, with its hop and the place of the best chain that holds it."""
-    pairs: dict[str, dict[str, Any]] = {}
+    pairs: dict[str, Row] = {}
     for rank, chain in enumerate(answer.chains, 1):
         for number, hop in enumerate(chain.hops, 1):
-            pairs.setdefault(hop.qa.id, {"id": hop.qa.id, "hop": number, "rank": rank, "score": hop.score})
+            id_ = hop.qa.id
+            pairs.setdefault(id_, {"id": id_, "hop": number, "rank": rank, "score": hop.score})
     return list(pairs.values())
 
 
-def _passages(answer: Answer) -> list[dict[str, Any]]:
+def _passages(answer: Answer) -> list[Row]:
     """Return the passages that were given back, and those that are cited."""
-    rows: dict[str, dict[str, Any]] = {
-        passage.id: {"id": passage.id, "rank": rank, "score": passage.score}
-        for rank, passage in enumerate(answer.passages, 1)
-    }
+    scores: dict[str, float | None] = {passage.id: passage.score for passage in answer.passages}
+    quotes: dict[str, str] = {}
     for citation in answer.citations:
-        rows.setdefault(citation.passage, {"id": citation.passage, "rank": len(rows) + 1, "score": None})
-    quotes = {citation.passage: _clean(citation.text) for citation in reversed(answer.citations)}
-    return [{**row, "cited": row["id"] in quotes, "quote": quotes.get(row["id"])} for row in rows.values()]
+        scores.setdefault(citation.passage, None)
+        quotes.setdefault(citation.passage, _clean(citation.text))
+    rows = []
+    for rank, (id_, score) in enumerate(scores.items(), 1):
+        cited, quote = id_ in quotes, quotes.get(id_)
+        rows.append({"id": id_, "rank": rank, "score": score, "cited": cited, "quote": quote})
+    return rows
 
 
 def _cached(row: Row) -> CachedQuestion:
-    fields = ("id", "title", "text", "source", "document")
-    quotes = [
-        Quote(
-            RankedPassage(**{name: cited[name] for name in fields}, score=cited["score"] or 0.0),
-            cited["quote"] or "",
-        )
-        for cited in sorted(row["passages"], key=lambda passage: (passage["rank"], passage["id"]))
-    ]
-    pairs = sorted(row["pairs"], key=lambda pair: (pair["hop"], pair["id"]))
-    reused = bool(row["source_id"]) and row["from_cache"]
-    verdict = row["verdict"]
-    if row["source_verdict"] == "rejected" or (verdict is None and reused):
-        verdict = row["source_verdict"]  # what is based on a rejected answer is rejected with it
+    quotes = []
+    is_citable = 0 < row["cited"] == len(row["passages"])
+    for cited in sorted(row["passages"], key=lambda passage: (passage["rank"], passage["id"])):
+        fields = {name: cited[name] for name in ("id", "title", "text", "source", "document")}
+        quote = Quote(RankedPassage(**fields, score=cited["score"] or 0.0), cited["quote"] or "")
+        is_citable = is_citable and bool(quote.text) and quote.text in quote.passage.text
+        quotes.append(quote)
+    pairs = []
+    for pair in sorted(row["pairs"], key=lambda pair: (pair["hop"], pair["id"])):
+        qa = QA(pair["id"], pair["question"], list(pair["answers"] or ()))
+        pairs.append(CachedPair(qa, pair["passage"]))
+    verdict, source = row["verdict"], None
+    if row["source_id"] and row["from_cache"]:
+        source = (row["source_id"], row["source_question"], row["source_asked_at"])
+        verdict = verdict or row["source_verdict"]
+    if row["source_verdict"] == "rejected":
+        verdict = "rejected"  # what is based on a rejected answer is rejected with it
     names = ("id", "question", "answer", "asked_at", "strategy", "model", "confidence", "inferred")
     return CachedQuestion(
         **{name: row[name] for name in names},
         verdict=verdict,
         plan=json.loads(row["plan"]) if row["plan"] else [],
         cosine=2 * row["score"] - 1,
-        is_citable=0 < row["cited"] == len(quotes)
-        and all(quote.text and quote.text in quote.passage.text for quote in quotes),
+        is_citable=is_citable,
         quotes=quotes,
-        pairs=[
-            CachedPair(QA(pair["id"], pair["question"], list(pair["answers"] or ())), pair["passage"])
-            for pair in pairs
-        ],
-        source=(row["source_id"], row["source_question"], row["source_asked_at"]) if reused else None,
+        pairs=pairs,
+        source=source,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,10 @@ if TYPE_CHECKING:
     from gsw_graph.engine import Connection
 
 Row = dict[str, Any]
+Scored = list[tuple[str, float]]  # ids with a cosine, best first
+PropositionRow = tuple[str, list[str], list[list[str]]]  # a passage, its propositions, what each mentions
 _SCOPES = 8  # scopes of a memory that are kept
+_PASSAGE = ("id", "title", "text", "source", "document", "section", "speaker", "at")  # columns of a passage
 _SPREAD = 1.0  # of the nodes of which as many as are wanted are in the scope on average
 
 
@@ -41,9 +44,9 @@ class PropositionsAround:
     """The part of the graph of propositions around a question: its nearest passages and propositions, best
     first with their cosine; rows of a passage, its propositions and the concepts that each mentions."""
 
-    near: list[tuple[str, float]]
-    facts: list[tuple[str, float]]
-    passages: list[tuple[str, list[str], list[list[str]]]]
+    near: Scored
+    facts: Scored
+    passages: list[PropositionRow]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +72,7 @@ class Neighbours:
     """
 
     total: int
-    near: list[list[tuple[str, float]]]
+    near: list[Scored]
     seeds: list[str]
     passages: dict[str, tuple[list[str], list[float]]]
     names: list[NeighbourName]
@@ -142,63 +145,55 @@ class Reader:
         """
         if self.scope is None:
             return self.rows(name, spread=1.0, **parameters)
-        rows: list[Row] = []
-        for spread in (_SPREAD * self._total / len(self.scope), float(self._total)):
-            rows = self.rows(name, spread=min(spread, float(self._total)), **parameters)
-            if count(rows) >= min(wanted, len(self.scope)):
-                break
-        return rows
+        enough = min(wanted, len(self.scope))
+        rows = self.rows(name, spread=min(_SPREAD * self._total / len(self.scope), self._total), **parameters)
+        if count(rows) >= enough:
+            return rows
+        return self.rows(name, spread=float(self._total), **parameters)
 
     def rows(self, name: str, **parameters: Any) -> list[Row]:
         """Return all rows of a statement under `cypher/`, such as `read/sources`."""
         from neo4j.exceptions import DriverError, Neo4jError
 
+        text = self._prepared(name, parameters)
+        for key, value in parameters.items():
+            if isinstance(value, list):
+                parameters[key] = Unlogged(value)
+        connection = self._connection
+        try:  # a read that commits itself is one message there and back, a transaction two or three
+            with connection.session(default_access_mode="READ") as session:
+                # .data() would walk through every byte of a packed vector.
+                return [dict(record) for record in session.run(text, parameters)]
+        except (DriverError, Neo4jError) as error:
+            if not error.is_retryable():
+                raise
+        return [dict(record) for record in connection.read(name, **parameters)]  # which tries again
+
+    def _prepared(self, name: str, parameters: Row) -> str:
+        """Count a round trip; return the text of a statement, and add the scope where it asks for that."""
         self.round_trips += 1
         text = statement(name, self._connection.dialect.name)
         if "$scope" in text:
             parameters["scope"] = self.scope
-        parameters = {
-            key: Unlogged(value) if isinstance(value, list) else value for key, value in parameters.items()
-        }
-        try:  # a read that commits itself is one message there and back, a transaction two or three
-            with self._connection.session(default_access_mode="READ") as session:
-                return [
-                    dict(record) for record in session.run(text, parameters)
-                ]  # .data() would walk through every byte of a packed vector
-        except (DriverError, Neo4jError) as error:
-            if not error.is_retryable():
-                raise
-        driver, database = self._connection.driver, self._connection.database
-        records, _, _ = driver.execute_query(
-            text, parameters, database_=database, routing_="r"
-        )  # which tries again
-        return [dict(record) for record in records]
+        return text
 
     def document_states(self, ids: Sequence[str]) -> dict[str, DocumentState]:
         """Return the states of those documents that are stored, by id."""
-        rows = self.rows("read/document_states", ids=list(ids))
-        return {
-            row["id"]: DocumentState(
-                row["content_hash"],
-                row["text_hash"] or row["content_hash"],
-                row["extractor"],
-                row["model"],
-                bool(row["unread"]),
-                row["status"],
-                row["loader"],
-                row["properties"],
-            )
-            for row in rows
-        }
+        states = {}
+        for row in self.rows("read/document_states", ids=list(ids)):
+            row["text_hash"] = row["text_hash"] or row["content_hash"]
+            row["unread"] = bool(row["unread"])
+            id_ = row.pop("id")
+            states[id_] = DocumentState(**row)
+        return states
 
     def counts(self) -> tuple[dict[str, int], dict[str, int]]:
         """Count the nodes of each label and relationships of each type."""
         name = self._connection.memory
-        rows = self.rows("read/counts", end=f"__{name}" if name else "")
-        return tuple(
-            {row["name"]: row["count"] for row in rows if row["kind"] == kind}
-            for kind in ("node", "relationship")
-        )  # type: ignore[return-value]
+        counts: dict[str, dict[str, int]] = {"node": {}, "relationship": {}}
+        for row in self.rows("read/counts", end=f"__{name}" if name else ""):
+            counts[row["kind"]][row["name"]] = row["count"]
+        return counts["node"], counts["relationship"]
 
     def unfinished(self) -> list[str]:
         """Return the sources of documents whose load was cut off."""
@@ -206,11 +201,11 @@ class Reader:
 
     def extractors(self) -> dict[str, int]:
         """Count the documents that each extractor read, by `name` or `name (model)`."""
-        rows = self.rows("read/extractors")
-        return {
-            row["extractor"] + (f" ({row['model']})" if row["model"] else ""): row["documents"]
-            for row in rows
-        }
+        documents = {}
+        for row in self.rows("read/extractors"):
+            model = f" ({row['model']})" if row["model"] else ""
+            documents[row["extractor"] + model] = row["documents"]
+        return documents
 
     def sources(self) -> dict[str, str]:
         """Return the source of every document, by id."""
@@ -224,11 +219,10 @@ class Reader:
     def dense(self, embedding: Sequence[float], k: int, *, once: bool = False) -> list[RankedPassage]:
         """Return the `k` passages nearest to a vector, scored by cosine in [-1, 1]. `once`: one round trip,
         even where hidden documents leave fewer."""
-        rows = (
-            self.near("read/dense", k, len, k=k, embedding=embedding)
-            if once and not self.excluded
-            else self._past_hidden("read/dense", k, embedding=embedding)
-        )
+        if once and not self.excluded:
+            rows = self.near("read/dense", k, len, k=k, embedding=embedding)
+        else:
+            rows = self._past_hidden("read/dense", k, embedding=embedding)
         return [_ranked(row, 2 * row["score"] - 1) for row in rows if self._is_seen(row)]
 
     def bm25(self, words: str, k: int) -> list[RankedPassage]:
@@ -241,8 +235,10 @@ class Reader:
         are not ready took places, look further."""
         wanted = k + len(self.excluded)
         rows = self.near(name, wanted, len, k=wanted, **parameters)
-        if len(rows) < wanted and self.scope is None and (hidden := self.rows("read/hidden")[0]["passages"]):
-            rows = self.near(name, wanted, len, k=wanted + hidden, **parameters)
+        if len(rows) < wanted and self.scope is None:
+            hidden = self.rows("read/hidden")[0]["passages"]
+            if hidden:
+                rows = self.near(name, wanted, len, k=wanted + hidden, **parameters)
         return [row for row in rows if row["id"] not in self.excluded][:k]
 
     def has_pairs(self) -> bool:
@@ -253,26 +249,22 @@ class Reader:
         self, embedding: Sequence[float], near: int, facts: int, *, cap: int, limit: int
     ) -> PropositionsAround:
         """Return the graph of propositions around a question; see the statement for the limits."""
-        row = self.near(
-            "read/propositions_around",
-            near,
-            lambda rows: min(len(rows[0]["near"]["ids"]), len(rows[0]["facts"]["ids"]) * near // facts),
-            embedding=embedding,
-            near=near,
-            facts=facts,
-            cap=cap,
-            limit=limit,
-        )[0]
-        parts = [
-            (id_, propositions, mentions)
-            for id_, propositions, mentions in without_removed(row["passages"])
-            if None not in propositions
-        ]
-        hidden = {id_ for passage, facts, _ in parts if passage in self.excluded for id_ in facts}
+
+        def found(rows: list[Row]) -> int:
+            nearest, statements = rows[0]["near"]["ids"], rows[0]["facts"]["ids"]
+            return min(len(nearest), len(statements) * near // facts)
+
+        limits = {"near": near, "facts": facts, "cap": cap, "limit": limit}
+        (row,) = self.near("read/propositions_around", near, found, embedding=embedding, **limits)
+        passages: list[PropositionRow] = []
+        hidden: set[str] = set()  # propositions of excluded passages
+        for passage, propositions, mentions in without_removed(row["passages"]):
+            if passage in self.excluded:
+                hidden.update(propositions)
+            elif None not in propositions:
+                passages.append((passage, propositions, mentions))
         return PropositionsAround(
-            self._seen(row["near"]),
-            [(id_, cosine) for id_, cosine in _with_cosines(row["facts"]) if id_ not in hidden],
-            [part for part in parts if part[0] not in self.excluded],
+            _with_cosines(row["near"], self.excluded), _with_cosines(row["facts"], hidden), passages
         )
 
     def proposition_vectors(self, ids: Sequence[str]) -> dict[str, NDArray[np.float32]]:
@@ -292,44 +284,33 @@ class Reader:
     ) -> Neighbours:
         """Return the part of the name graph that walks from some questions reach first, without what is
         around the names `seen` and without the passages `known`; see the statement for the limits."""
-        row = self.near(
-            "read/neighbourhood",
-            limits["near"],
-            lambda rows: min((len(near["ids"]) for near in rows[0]["near"]), default=0),
-            embeddings=list(embeddings),
-            keys=list(keys),
-            seen=list(seen),
-            known=list(known),
-            **limits,
-        )[0]
+
+        def found(rows: list[Row]) -> int:
+            return min((len(near["ids"]) for near in rows[0]["near"]), default=0)
+
+        lists = {"embeddings": embeddings, "keys": keys, "seen": seen, "known": known}
+        parameters = {name: list(values) for name, values in lists.items()}
+        (row,) = self.near("read/neighbourhood", limits["near"], found, **parameters, **limits)
         names = [NeighbourName(*entry) for entry in without_removed(row["names"])]
         ids = {name.id for name in names}
         passages = {}
         for passage, ends, weights in without_removed(row["passages"]):
             if passage not in self.excluded:
                 passages[passage] = _edges_to(ids, ends, weights)
-        return Neighbours(
-            row["total"],
-            list(map(self._seen, row["near"])),
-            row["seeds"],
-            passages,
-            names,
-            [_ranked(text, 0.0) for text in row["texts"] if self._is_seen(text)],
-        )
+        near = [_with_cosines(part, self.excluded) for part in row["near"]]
+        texts = [_ranked(text, 0.0) for text in row["texts"] if self._is_seen(text)]
+        return Neighbours(row["total"], near, row["seeds"], passages, names, texts)
 
     def _is_seen(self, row: Row) -> bool:
         """Tell whether the passage of a row is neither excluded nor removed while the statement ran."""
         return row["id"] not in self.excluded and row["id"] is not None and row["text"] is not None
 
-    def _seen(self, near: Row) -> list[tuple[str, float]]:
-        return [(id_, cosine) for id_, cosine in _with_cosines(near) if id_ not in self.excluded]
-
     def pairs_of(self, passages: Sequence[str]) -> OfferedPairs:
         """Return the answered pairs of some passages."""
         rows = self.rows("read/pairs_of", passages=list(passages))
         rows = [row for row in rows if None not in row.values()]
-        vectors = unpack_vectors([row["vector"] for row in rows])
-        return OfferedPairs([row["answers"] for row in rows], [row["passage"] for row in rows], vectors)
+        answers, ids, vectors = ([row[name] for row in rows] for name in ("answers", "passage", "vector"))
+        return OfferedPairs(answers, ids, unpack_vectors(vectors))
 
     def claims(self, passages: Sequence[str]) -> list[PairOf]:
         """Return what the answered pairs of some passages say, and about what."""
@@ -340,8 +321,7 @@ class Reader:
         """Return propositions by id."""
         wanted = list(dict.fromkeys(ids))
         rows = self.rows("read/proposition_texts", ids=wanted) if wanted else []
-        facts = (Fact(row["id"], row["text"], row["passage"]) for row in rows)
-        return {fact.id: fact for fact in facts if fact.passage not in self.excluded}
+        return {row["id"]: Fact(**row) for row in rows if row["passage"] not in self.excluded}
 
     def passages(self, ids: Sequence[str], scores: Sequence[float]) -> list[RankedPassage]:
         """Return passages by id, in the order asked."""
@@ -354,10 +334,7 @@ class Reader:
 
     def stream(self, name: str, **parameters: Any) -> Iterator[Row]:
         """Return the rows of a statement as they come, for results that are not to be held."""
-        self.round_trips += 1
-        text = statement(name, self._connection.dialect.name)
-        if "$scope" in text:
-            parameters["scope"] = self.scope
+        text = self._prepared(name, parameters)
         with (
             self._connection.session(default_access_mode="READ", fetch_size=2000) as session,
             session.begin_transaction() as tx,
@@ -370,38 +347,37 @@ class Reader:
     ) -> dict[str, str]:
         """Return the passages near a question with a date within bounds, and the first day of the earliest of
         these; see the statement for the parameters."""
-        values: dict[str, Any] = {"embedding": list(embedding), "keys": list(keys), "bounds": dict(bounds)}
-        rows = self.near("read/dated", limits["near"], len, **values, **limits)
+        lists = {"embedding": list(embedding), "keys": list(keys)}
+        rows = self.near("read/dated", limits["near"], len, bounds=dict(bounds), **lists, **limits)
         return {row["id"]: row["first"] for row in rows}
 
     def aliases(self) -> dict[str, str]:
         """Return the canonical concept of each concept that is merged, by id."""
         return {row["alias"]: row["canonical"] for row in self.rows("read/aliases")}
 
-    def proposition_graph(self) -> Iterator[tuple[str, list[str], list[list[str]]]]:
+    def proposition_graph(self) -> Iterator[PropositionRow]:
         """Return rows of a passage, its propositions and the concepts that each mentions, streamed."""
         for row in self.stream("read/proposition_graph"):
             if row["id"] not in self.excluded:
                 yield row["id"], row["ids"], row["mentions"]
 
 
-def _with_cosines(row: Row) -> list[tuple[str, float]]:
+def _with_cosines(row: Row, excluded: Collection[str]) -> Scored:
     """Return ids of a vector index with their cosines; the engines give them in [0, 1]."""
-    return [
-        (id_, 2 * score - 1) for id_, score in zip(row["ids"], row["scores"], strict=True) if id_ is not None
-    ]
+    scored = zip(row["ids"], row["scores"], strict=True)
+    return [(id_, 2 * score - 1) for id_, score in scored if id_ is not None and id_ not in excluded]
 
 
 def _edges_to(
     names: set[str], ends: list[str | None], weights: list[float | None]
 ) -> tuple[list[str], list[float]]:
     """Return the names and weights of a passage's edges, without names that were removed meanwhile."""
-    edges = [
-        (name, weight)
-        for name, weight in zip(ends, weights, strict=True)
-        if name in names and weight is not None
-    ]
-    return [name for name, _ in edges], [weight for _, weight in edges]
+    kept_ends, kept_weights = [], []
+    for name, weight in zip(ends, weights, strict=True):
+        if name in names and weight is not None:
+            kept_ends.append(name)
+            kept_weights.append(weight)
+    return kept_ends, kept_weights
 
 
 def without_removed(entries: Iterable[list[Any]]) -> list[list[Any]]:
@@ -410,5 +386,4 @@ def without_removed(entries: Iterable[list[Any]]) -> list[list[Any]]:
 
 
 def _ranked(row: Row, score: float) -> RankedPassage:
-    names = ("id", "title", "text", "source", "document", "section", "speaker", "at")
-    return RankedPassage(**{name: row[name] for name in names}, score=score)
+    return RankedPassage(**{name: row[name] for name in _PASSAGE}, score=score)

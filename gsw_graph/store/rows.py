@@ -4,15 +4,13 @@ them."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from datetime import datetime, timezone
-from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
 from gsw_graph.model.documents import content_id
+from gsw_graph.store import now
 from gsw_graph.text.dates import is_distinctive
 from gsw_graph.text.names import normalise
 from gsw_graph.text.words import pack_vector, searchable
@@ -20,9 +18,12 @@ from gsw_graph.text.words import pack_vector, searchable
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from gsw_graph.model.documents import Entity, Workspace
+    from gsw_graph.model.documents import Document, Entity, Workspace
 
+Vector: TypeAlias = "NDArray[np.float32]"
+Vectors = Mapping[str, Vector]  # unit vectors by the texts that they are of
 Row = dict[str, Any]
+Rows = dict[str, list[Row]]  # by statement
 TITLE_WEIGHT = 8.0  # of a name that is the title of its passage, where any other has 1 (docs/linked.md)
 # How a workspace comes in: as a new document, in the place of an older text, as what was newly found in
 # passages that stay as they are, or with its metadata alone.
@@ -30,96 +31,33 @@ Mode = Literal["new", "replace", "renew", "describe"]
 
 # The statements of a batch in the order they must run.
 ORDER = (
-    *("documents", "passages", "next", "renewed_documents", "metadata", "entities", "names", "roles"),
-    *("spellings", "verb_phrases", "qa_pairs", "answered_by", "about", "propositions", "mentions"),
-)
+    "documents passages next renewed_documents metadata entities names roles spellings verb_phrases qa_pairs "
+    "answered_by about propositions mentions"
+).split()
 
 
-@dataclass(frozen=True)
-class Vectors:
-    """Unit vectors of one workspace, float32 (n, dimension): of its passages, of its pairs verb phrase by
-    verb phrase, of its propositions, and of its phrases by their text."""
-
-    passages: NDArray[np.float32]
-    pairs: NDArray[np.float32] = field(default_factory=lambda: np.zeros((0, 0), np.float32))
-    propositions: NDArray[np.float32] = field(default_factory=lambda: np.zeros((0, 0), np.float32))
-    phrases: Mapping[str, NDArray[np.float32]] = field(default_factory=dict)
-
-
-def rows_of(workspace: Workspace, vectors: Vectors, mode: Mode = "new") -> dict[str, list[Row]]:
+def rows_of(workspace: Workspace, vectors: Vectors, mode: Mode = "new") -> Rows:
     """The rows of one workspace, by statement. Vectors of passages that stay (`renew`) are not looked at."""
-    rows: dict[str, list[Row]] = {name: [] for name in ORDER}
+    rows: Rows = {name: [] for name in ORDER}
+    document = workspace.document
     if mode == "describe":
-        rows["metadata"] = [{"id": workspace.document.id, "meta": workspace.document.properties}]
+        rows["metadata"].append({"id": document.id, "meta": document.properties})
         return rows
-    _document(workspace, rows["renewed_documents" if mode == "renew" else "documents"])
-    if mode != "renew":
-        _passages(workspace, vectors, rows)
-    rows["names"] = _names(workspace)
+    if mode == "renew":
+        rows["renewed_documents"].append(_document(workspace))
+    else:
+        rows["documents"].append(_document(workspace))
+        _add_passages(document, vectors, rows)
     ids = _Ids(workspace)
-    counted: dict[str, set[int]] = {}
-    for entity in workspace.entities:
-        _entity(workspace, entity, ids.written[entity.name], counted.setdefault(entity.key, set()), rows)
-    spelled = [(row["key"], row["name"], row["joins"]) for row in (*rows["entities"], *rows["names"])]
-    rows["spellings"] = [
-        {"id": key, "name": name, "joins": joining} for key, name, joining in dict.fromkeys(spelled)
-    ]
-    place = 0
-    seen: Counter[tuple[str, ...]] = Counter()
-    for phrase in workspace.verb_phrases:
-        passage = workspace.document.passage_id(phrase.passage)
-        seen[(passage, phrase.phrase)] += 1  # the same phrase may stand twice in a passage
-        phrase_id = content_id("verb phrase", passage, phrase.phrase, str(seen[(passage, phrase.phrase)]))
-        rows["verb_phrases"].append(
-            {
-                "id": phrase_id,
-                "phrase": phrase.phrase,
-                "vector": pack_vector(vectors.phrases[phrase.phrase]),
-                "passage": passage,
-            }
-        )
-        for pair in phrase.pairs:
-            pair_id = content_id("pair", passage, pair.question, *pair.answers)
-            rows["qa_pairs"].append(
-                {
-                    "id": pair_id,
-                    "question": pair.question,
-                    "answer": ", ".join(pair.answers),
-                    "answers": list(pair.answers),
-                    "embedding": vectors.pairs[place].tolist(),
-                    "vector": pack_vector(vectors.pairs[place]),
-                    "passage": passage,
-                    "verb_phrase": phrase_id,
-                }
-            )
-            place += 1
-            answers = ((ids.of(answer), position) for position, answer in enumerate(pair.answers))
-            rows["answered_by"] += (
-                {"pair": pair_id, "entity": entity, "position": position}
-                for entity, position in answers
-                if entity
-            )
-            rows["about"] += (
-                {"pair": pair_id, "entity": document_entity} for document_entity in ids.all(pair.about)
-            )
-    for fact, vector in zip(workspace.propositions, vectors.propositions, strict=True):
-        passage = workspace.document.passage_id(fact.passage)
-        fact_id = content_id("proposition", passage, fact.text, fact.relation or "")
-        rows["propositions"].append(
-            {
-                "id": fact_id,
-                "text": fact.text,
-                "relation": fact.relation,
-                "vector": pack_vector(vector),
-                "embedding": vector.tolist(),
-                "passage": passage,
-            }
-        )
-        rows["mentions"] += (
-            {"proposition": fact_id, "entity": mentioned, "role": role}
-            for name, role in fact.mentions
-            if (mentioned := ids.of(name))
-        )
+    _add_entities(workspace, ids, rows)
+    rows["names"] = _names(workspace)
+    spellings = {}
+    for row in rows["entities"] + rows["names"]:
+        spelling = {"id": row["key"], "name": row["name"], "joins": row["joins"]}
+        spellings[tuple(spelling.values())] = spelling
+    rows["spellings"] = list(spellings.values())
+    _add_pairs(workspace, ids, vectors, rows)
+    _add_propositions(workspace, ids, vectors, rows)
     return rows
 
 
@@ -127,92 +65,89 @@ class _Ids:
     """The ids of entities by name as written, else by normal form."""
 
     def __init__(self, workspace: Workspace) -> None:
-        self.written = {
-            entity.name: workspace.document.entity_id(entity.name) for entity in workspace.entities
-        }
+        self.written: dict[str, str] = {}
         self._keys: dict[str, str] = {}
         for entity in workspace.entities:
-            self._keys.setdefault(entity.key, self.written[entity.name])
+            id_ = workspace.document.entity_id(entity.name)
+            self.written[entity.name] = id_
+            self._keys.setdefault(entity.key, id_)
 
     def of(self, name: str) -> str | None:
         """The id of an entity, None for a text that is none."""
         return self.written.get(name) or self._keys.get(normalise(name))
 
-    def all(self, names: tuple[str, ...]) -> Iterator[str]:
-        """The ids of those names that are entities, each once."""
-        return (found for found in dict.fromkeys(map(self.of, names)) if found)
 
-
-def _document(workspace: Workspace, rows: list[Row]) -> None:
+def _document(workspace: Workspace) -> Row:
     document = workspace.document
-    rows.append(
-        {
-            "id": document.id,
-            "source": document.source,
-            "title": document.title,
-            "content_hash": document.content_hash if workspace.names is None else workspace.content_hash,
-            "text_hash": document.content_hash,
-            "loader": document.loader,
-            "extractor": workspace.extractor,
-            "model": workspace.model,
-            "unread": list(workspace.unread) or None,
-            "loaded_at": datetime.now(timezone.utc).isoformat(timespec="seconds"),
-            "status": "ready",
-            "meta": document.properties,
+    text_hash = document.content_hash
+    return {
+        "id": document.id,
+        "source": document.source,
+        "title": document.title,
+        "content_hash": text_hash if workspace.names is None else workspace.content_hash,
+        "text_hash": text_hash,
+        "loader": document.loader,
+        "extractor": workspace.extractor,
+        "model": workspace.model,
+        "unread": list(workspace.unread) or None,
+        "loaded_at": now(),
+        "status": "ready",
+        "meta": document.properties,
+    }
+
+
+def _add_passages(document: Document, vectors: Vectors, rows: Rows) -> None:
+    before = None
+    for passage in document.passages:
+        id_ = document.passage_id(passage.position)
+        words = "\n".join([*passage.headings, passage.text])
+        row = {
+            "id": id_,
+            "document": document.id,
+            "text": passage.text,
+            "words": searchable(words, document.language.code),
+            "title": passage.title,
+            "position": passage.position,
+            "section": passage.section or None,
+            "speaker": passage.speaker or None,
+            "at": passage.at or None,
+            **_stored(vectors[passage.full_text]),
         }
-    )
+        rows["passages"].append(row)
+        if before is not None:
+            rows["next"].append({"from": before, "to": id_})
+        before = id_
 
 
-def _passages(workspace: Workspace, vectors: Vectors, rows: dict[str, list[Row]]) -> None:
-    document = workspace.document
-    language = document.language.code
-    ids = [document.passage_id(p.position) for p in document.passages]
-    for id_, passage, vector in zip(ids, document.passages, vectors.passages, strict=True):
-        rows["passages"].append(
-            {
-                "id": id_,
-                "document": document.id,
-                "text": passage.text,
-                "words": searchable("\n".join([*passage.headings, passage.text]), language),
-                "title": passage.title,
-                "position": passage.position,
-                "section": passage.section or None,
-                "speaker": passage.speaker or None,
-                "at": passage.at or None,
-                "vector": pack_vector(vector),
-                "embedding": vector.tolist(),
-            }
-        )
-    rows["next"] += ({"from": a, "to": b} for a, b in pairwise(ids))
+def _stored(vector: Vector) -> Row:
+    """Return the two properties that hold a vector: packed, and as the vector index takes it."""
+    return {"vector": pack_vector(vector), "embedding": vector.tolist()}
 
 
 def _names(workspace: Workspace) -> list[Row]:
     """Return a row for each name that passages have, dates apart: those that rules found in the text, which
     are the entities where nothing else was extracted."""
     document = workspace.document
+    is_extracted = workspace.names is not None
     rows: dict[str, Row] = {}
     places: dict[tuple[str, int], Row] = {}
     for name in workspace.entities if workspace.names is None else workspace.names:
         if name.from_ is not None:
             continue
-        row = rows.setdefault(
-            name.key,
-            {"key": name.key, "name": name.name, "joins": joins(name), "places": []},
-        )
+        key = name.key
+        row = rows.setdefault(key, {"key": key, "name": name.name, "joins": joins(name), "places": []})
         row["name"] = max(row["name"], name.name)
         for position in sorted({*name.passages, *name.titles}):
-            place = places.get((name.key, position))
+            place = places.get((key, position))
             if place is None:
-                place = places[name.key, position] = {
-                    "passage": document.passage_id(position),
-                    "title": False,
-                    "weight": 1.0,
-                    "name": None,
-                }
+                passage = document.passage_id(position)
+                place = {"passage": passage, "title": False, "weight": 1.0, "name": None}
+                places[key, position] = place
                 row["places"].append(place)
             if position in name.titles:
-                place["title"], place["weight"] = True, TITLE_WEIGHT
-            if workspace.names is not None:
+                place["title"] = True
+                place["weight"] = TITLE_WEIGHT
+            if is_extracted:
                 place["name"] = max(place["name"] or "", name.name)
     return [row for row in rows.values() if row["places"]]
 
@@ -223,13 +158,17 @@ def joins(name: Entity) -> bool:
     return name.from_ is None and is_distinctive(name.key.title())
 
 
-def _entity(
-    workspace: Workspace, entity: Entity, id_: str, counted: set[int], rows: dict[str, list[Row]]
-) -> None:
-    """`counted` are the passages in which another spelling of the name was counted, and grows."""
-    document, titles = workspace.document, set(entity.titles)
-    rows["entities"].append(
-        {
+def _add_entities(workspace: Workspace, ids: _Ids, rows: Rows) -> None:
+    document = workspace.document
+    counted: dict[str, set[int]] = {}  # passages in which another spelling of a name was counted, by its key
+    for entity in workspace.entities:
+        id_ = ids.written[entity.name]
+        places = []
+        for position in entity.passages:
+            passage = document.passage_id(position)
+            places.append({"passage": passage, "title": position in entity.titles})
+        others = counted.setdefault(entity.key, set())
+        row = {
             "id": id_,
             "name": entity.name,
             "key": entity.key,
@@ -238,12 +177,52 @@ def _entity(
             "to": entity.to,
             "joins": joins(entity),
             "opens": entity.opens,
-            "places": [
-                {"passage": document.passage_id(position), "title": position in titles}
-                for position in entity.passages
-            ],
-            "passages": len(set(entity.passages) - counted),
+            "places": places,
+            "passages": len(set(entity.passages) - others),
         }
-    )
-    counted.update(entity.passages)
-    rows["roles"] += ({"entity": id_, "role": role, "states": list(states)} for role, states in entity.roles)
+        rows["entities"].append(row)
+        others.update(entity.passages)
+        for role, states in entity.roles:
+            rows["roles"].append({"entity": id_, "role": role, "states": list(states)})
+
+
+def _add_pairs(workspace: Workspace, ids: _Ids, vectors: Vectors, rows: Rows) -> None:
+    seen: Counter[tuple[str, str]] = Counter()
+    for phrase in workspace.verb_phrases:
+        text = phrase.phrase
+        passage = workspace.document.passage_id(phrase.passage)
+        seen[passage, text] += 1  # the same phrase may stand twice in a passage
+        phrase_id = content_id("verb phrase", passage, text, str(seen[passage, text]))
+        vector = pack_vector(vectors[text])
+        rows["verb_phrases"].append({"id": phrase_id, "phrase": text, "vector": vector, "passage": passage})
+        for pair in phrase.pairs:
+            pair_id = content_id("pair", passage, pair.question, *pair.answers)
+            row = {
+                "id": pair_id,
+                "question": pair.question,
+                "answer": ", ".join(pair.answers),
+                "answers": list(pair.answers),
+                **_stored(vectors[pair.text]),
+                "passage": passage,
+                "verb_phrase": phrase_id,
+            }
+            rows["qa_pairs"].append(row)
+            for position, answer in enumerate(pair.answers):
+                entity = ids.of(answer)
+                if entity:
+                    rows["answered_by"].append({"pair": pair_id, "entity": entity, "position": position})
+            for entity in dict.fromkeys(map(ids.of, pair.about)):
+                if entity:
+                    rows["about"].append({"pair": pair_id, "entity": entity})
+
+
+def _add_propositions(workspace: Workspace, ids: _Ids, vectors: Vectors, rows: Rows) -> None:
+    for fact in workspace.propositions:
+        passage = workspace.document.passage_id(fact.passage)
+        id_ = content_id("proposition", passage, fact.text, fact.relation or "")
+        row = {"id": id_, "text": fact.text, "relation": fact.relation, "passage": passage}
+        rows["propositions"].append(row | _stored(vectors[fact.text]))
+        for name, role in fact.mentions:
+            entity = ids.of(name)
+            if entity:
+                rows["mentions"].append({"proposition": id_, "entity": entity, "role": role})

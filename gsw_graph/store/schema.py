@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
-from datetime import datetime, timezone
-from typing import TYPE_CHECKING
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any
 
-from gsw_graph.cypher import definitions, of_memory, statement
+from gsw_graph.cypher import definitions
 from gsw_graph.errors import SchemaError
 from gsw_graph.model.results import Status, StoredMemory
+from gsw_graph.store import now
 from gsw_graph.store.reader import Reader
 
 if TYPE_CHECKING:
@@ -44,9 +44,7 @@ class MemoryState:
 
 def read_state(connection: Connection) -> MemoryState | None:
     """Return the state of the memory, None where nothing was ever loaded."""
-    records, _, _ = connection.driver.execute_query(
-        statement("read/memory"), database_=connection.database, routing_="r"
-    )
+    records = connection.read("read/memory")
     return MemoryState(**records[0].data()) if records else None
 
 
@@ -56,13 +54,8 @@ def prepare(connection: Connection, embedder: str, dimension: int) -> MemoryStat
     if state is not None:
         return state
     make_constraints(connection)
-    connection.driver.execute_query(
-        statement("write/memory"),
-        schema=SCHEMA,
-        embedder=embedder,
-        dimension=dimension,
-        now=datetime.now(timezone.utc).isoformat(timespec="milliseconds"),
-        database_=connection.database,
+    connection.write(
+        "write/memory", schema=SCHEMA, embedder=embedder, dimension=dimension, now=now("milliseconds")
     )
     state = read_state(connection)
     assert state is not None  # noqa: S101 - written a line above
@@ -89,17 +82,16 @@ def examine(connection: Connection, embedder: str, dimension: int) -> MemoryStat
 def check(state: MemoryState, embedder: str, dimension: int) -> None:
     """Raise SchemaError where the memory does not fit this program or this embedder."""
     check_schema(state)
-    if (state.embedder, state.dimension) != (embedder, dimension):
-        old, new = (
-            (state.embedder, embedder)
-            if state.embedder != embedder
-            else (f"{embedder} of {state.dimension} dimensions", f"one of {dimension}")
-        )
-        raise SchemaError(
-            f"the memory was made with the embedder {old}, now {new} is set",
-            hint=f"Set GSWGRAPH_EMBEDDER={state.embedder.partition(' with ')[0]} and its prompts "
-            "(GSWGRAPH_EMBEDDER_QUERY_PROMPT, _DOCUMENT_PROMPT) as they were, or load into a new memory",
-        )
+    old, new = state.embedder, embedder
+    if old == new:
+        if state.dimension == dimension:
+            return
+        old, new = f"{embedder} of {state.dimension} dimensions", f"one of {dimension}"
+    raise SchemaError(
+        f"the memory was made with the embedder {old}, now {new} is set",
+        hint=f"Set GSWGRAPH_EMBEDDER={state.embedder.partition(' with ')[0]} and its prompts "
+        "(GSWGRAPH_EMBEDDER_QUERY_PROMPT, _DOCUMENT_PROMPT) as they were, or load into a new memory",
+    )
 
 
 def check_schema(state: MemoryState) -> None:
@@ -133,9 +125,9 @@ def build_search_indexes(connection: Connection, dimension: int) -> None:
 def outgrown(connection: Connection, state: MemoryState) -> bool:
     """Return whether vector indexes should be built anew: on the embedded engine one that grew tenfold
     answers seven times slower."""
-    return connection.dialect.name == "arcadedb" and _vectors(connection) > max(
-        _GROWTH * state.vectors, _SMALL
-    )
+    if connection.dialect.name != "arcadedb":
+        return False
+    return _vectors(connection) > max(_GROWTH * state.vectors, _SMALL)
 
 
 def renew_vector_indexes(connection: Connection, dimension: int) -> None:
@@ -148,25 +140,19 @@ def renew_vector_indexes(connection: Connection, dimension: int) -> None:
 
 def missing_indexes(connection: Connection) -> list[str]:
     """Return the constraints and indexes that do not exist, or do not answer."""
-    records, _, _ = connection.driver.execute_query(
-        statement("read/indexes", connection.dialect.name), database_=connection.database, routing_="r"
-    )
-    states = {record["name"]: record["state"] for record in records}
+    states = {record["name"]: record["state"] for record in connection.read("read/indexes")}
     return [index.name for index in _declared(connection) if states.get(index.name) != "ONLINE"]
 
 
 def memories(connection: Connection) -> list[StoredMemory]:
     """Return the memories of the database of a connection, by name."""
     connection = connection.default or connection
-    records, _, _ = connection.driver.execute_query(
-        statement("read/memories"), database_=connection.database, routing_="r"
-    )
     stored = []
-    for name in sorted(str(record["label"]).partition("__")[2] for record in records):
-        rows, _, _ = connection.driver.execute_query(
-            of_memory(statement("read/memory_size"), name), database_=connection.database, routing_="r"
-        )
-        stored += [StoredMemory(name, **row.data()) for row in rows]
+    labels = sorted(str(record["label"]) for record in connection.read("read/memories"))
+    for label in labels:
+        name = label.partition("__")[2]
+        sizes = connection.to_memory(name).read("read/memory_size")
+        stored += [StoredMemory(name, **row.data()) for row in sizes]
     return stored
 
 
@@ -177,27 +163,28 @@ def status(connection: Connection) -> Status:
     if state is None:
         return server
     nodes, relationships = reader.counts()
-    names = ("schema", "embedder", "dimension", "created", "version", "indexed")
+    unread = {}
+    for row in reader.rows("read/unread"):
+        if row["unread"]:
+            unread[row["source"]] = [place + 1 for place in row["unread"]]
+    known = asdict(state)
+    del known["vectors"]
     return replace(
         server,
         nodes=nodes,
         relationships=relationships,
         unfinished=reader.unfinished(),
         extractors=reader.extractors(),
-        unread={
-            row["source"]: [n + 1 for n in row["unread"]]
-            for row in reader.rows("read/unread")
-            if row["unread"]
-        },
+        unread=unread,
         questions=reader.rows("read/question_counts")[0],
-        **{name: getattr(state, name) for name in names},
+        **known,
     )
 
 
 def remove(connection: Connection) -> None:
     """Remove what is left of a memory that holds nothing: its indexes, its constraints, its Memory node."""
     _drop(connection, _declared(connection))
-    connection.driver.execute_query(statement("write/remove_memory"), database_=connection.database)
+    connection.write("write/remove_memory")
 
 
 def definition(index: Index, dialect: str, dimension: int) -> list[str]:
@@ -216,33 +203,16 @@ def definition(index: Index, dialect: str, dimension: int) -> list[str]:
 def warm_up(connection: Connection, dimension: int) -> None:
     """Ask each index one question; the embedded engine builds its vector graph at the first one."""
     vector = [1.0] + [0.0] * (dimension - 1)
-    for name, parameters in (
-        ("read/dense", {"embedding": vector, "k": 10}),
-        ("read/bm25", {"words": "warm", "k": 10}),
-        (
-            "read/hop",
-            {
-                "questions": [{"embedding": vector, "words": "warm", "keys": []}],
-                "pairs": 10,
-                "entities": 1,
-                "common": 1,
-            },
-        ),
-    ):
-        connection.driver.execute_query(
-            statement(name),
-            {**parameters, "scope": None, "spread": 1.0},
-            database_=connection.database,
-            routing_="r",
-        )
+    question = {"embedding": vector, "words": "warm", "keys": []}
+    all_passages: Any = {"scope": None, "spread": 1.0}
+    connection.read("read/dense", embedding=vector, k=10, **all_passages)
+    connection.read("read/bm25", words="warm", k=10, **all_passages)
+    connection.read("read/hop", questions=[question], pairs=10, entities=1, common=1, **all_passages)
 
 
 def is_restoring(connection: Connection) -> bool:
     """Return whether a restore or a copy into a database goes on, or was cut off."""
-    records, _, _ = connection.driver.execute_query(
-        statement("move/begun"), database_=connection.database, routing_="r"
-    )
-    return bool(records[0]["begun"])
+    return bool(connection.read("move/begun")[0]["begun"])
 
 
 def refuse_foreign(connection: Connection) -> None:
@@ -253,9 +223,7 @@ def refuse_foreign(connection: Connection) -> None:
             where=connection.url,
             hint="Restore or copy again, which begins anew, or remove the part: gswgraph doctor --mend",
         )
-    records, _, _ = connection.driver.execute_query(
-        statement("read/foreign"), database_=connection.database, routing_="r"
-    )
+    records = connection.read("read/foreign")
     # A first load in another process may have begun after this one had looked.
     if records and read_state(connection) is None:
         raise SchemaError(
@@ -298,9 +266,9 @@ def _refuse_occupied(connection: Connection, wanted: list[Index]) -> None:
             time.sleep(_PAUSE)  # another process is making it: its index is there first
             continue
         kind = "constraint" if record["constraint"] else "index"
+        labels, properties = (",".join(record[name] or ()) for name in ("labels", "properties"))
         raise SchemaError(
-            f"the {kind} {record['name']} of another tool, on "
-            f"{':'.join(record['labels'] or ())}({', '.join(record['properties'] or ())}), is in the way "
+            f"the {kind} {record['name']} of another tool, on {labels}({properties}), is in the way "
             f"of {index.name}",
             where=connection.url,
             hint="Give gswgraph a database of its own with NEO4J_DATABASE, or remove it: "
@@ -310,16 +278,14 @@ def _refuse_occupied(connection: Connection, wanted: list[Index]) -> None:
 
 def _occupied(connection: Connection, wanted: list[Index]) -> tuple[Index, Record] | None:
     """Return the first index of ours whose place is taken, and what is there."""
-    records, _, _ = connection.driver.execute_query(
-        statement("read/indexes", "neo4j"), database_=connection.database, routing_="r"
-    )
+    records = connection.read("read/indexes")
     for index in wanted:
-        ours = (_KINDS[index.kind], [index.label], list(index.properties), index.kind == "unique")
+        ours = [_KINDS[index.kind], [index.label], list(index.properties), index.kind == "unique"]
         for record in records:
-            existing = (record["type"], record["labels"], record["properties"], record["constraint"])
-            same_name = record["name"] == index.name
-            on_same = existing[:3] == ours[:3]
-            if same_name != on_same or (same_name and existing != ours):
+            existing = [record[name] for name in ("type", "labels", "properties", "constraint")]
+            has_same_name = record["name"] == index.name
+            is_on_same = existing[:3] == ours[:3]
+            if has_same_name != is_on_same or (has_same_name and existing != ours):
                 return index, record
     return None
 
@@ -332,16 +298,8 @@ def _drop(connection: Connection, unwanted: list[Index]) -> None:
 
 
 def _vectors(connection: Connection) -> int:
-    records, _, _ = connection.driver.execute_query(
-        statement("read/vector_total"), database_=connection.database, routing_="r"
-    )
-    return int(records[0]["vectors"])
+    return int(connection.read("read/vector_total")[0]["vectors"])
 
 
 def _mark(connection: Connection, *, indexed: bool) -> None:
-    connection.driver.execute_query(
-        statement("write/indexed"),
-        indexed=indexed,
-        vectors=_vectors(connection),
-        database_=connection.database,
-    )
+    connection.write("write/indexed", indexed=indexed, vectors=_vectors(connection))

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from gsw_graph.cypher import LABELS, TYPES, statement
+from gsw_graph.cypher import LABELS, TYPES
 
 if TYPE_CHECKING:
     from gsw_graph.engine import Connection
@@ -93,9 +93,6 @@ def space_of(connection: Connection) -> Space | None:
     that holds no other."""
     if connection.memory:
         return Space(connection.memory)
-    records, _, _ = connection.driver.execute_query(
-        statement("read/labels_of_memories"), database_=connection.database, routing_="r"
-    )
-    labels = sorted(str(record["label"]) for record in records)
+    labels = sorted(str(record["label"]) for record in connection.read("read/labels_of_memories"))
     others = tuple(label for label in labels if _OF_NAMED.fullmatch(label))
     return Space("", others) if others else None

@@ -52,11 +52,8 @@ def tokens_of(query: str) -> list[Token]:
     tokens = []
     for match in readonly.TOKEN.finditer(query):
         kind, text = match.lastgroup or "", match[0]
-        if (
-            kind == "skip"
-            and not text.startswith(("/*", "//"))
-            and (not text.isascii() or not text.isspace())
-        ):
+        is_comment = text.startswith(("/*", "//"))
+        if kind == "skip" and not is_comment and not (text.isascii() and text.isspace()):
             raise refusal(f"the sign {text!r} stands outside of texts")
         if kind == "sign" and text in ("'", '"', "`"):
             raise refusal("a quote never ends")
@@ -85,3 +82,53 @@ def partners_of(tokens: list[Token]) -> dict[int, int]:
     if opened:
         raise refusal(f"a {tokens[opened[-1]].text} is not closed")
     return partners
+
+
+class Tokens:
+    """A statement that is read token by token: methods read from the place `at` on, and leave it behind what
+    they have read."""
+
+    def __init__(self, query: str) -> None:
+        self.query = query
+        self.tokens = tokens_of(query)
+        self.partners = partners_of(self.tokens)
+        self.at = 0
+
+    @property
+    def token(self) -> Token:
+        """The token that comes next."""
+        return self.tokens[self.at]
+
+    @property
+    def close(self) -> int:
+        """The place of the bracket that closes the one that comes next."""
+        return self.partners[self.at]
+
+    def upper(self, place: int) -> str:
+        """Return the token at a place, a word in capitals; empty where there is none."""
+        return self.tokens[place].upper if 0 <= place < len(self.tokens) else ""
+
+    def word(self, ahead: int = 0) -> str:
+        """Return a token some places ahead as `upper` does."""
+        return self.upper(self.at + ahead)
+
+    def is_name(self, ahead: int = 0) -> bool:
+        """Return whether a token some places ahead may be a name."""
+        place = self.at + ahead
+        return place < len(self.tokens) and self.tokens[place].is_name
+
+    def skip(self, *words: str) -> bool:
+        """Read one of some words if it comes next; return whether it did."""
+        found = self.word() in words
+        self.at += found
+        return found
+
+    def expect(self, word: str) -> None:
+        """Read a word; InputError where another comes next."""
+        if not self.skip(word):
+            raise self.unreadable(self.at)
+
+    def unreadable(self, place: int) -> InputError:
+        """Return the error for a pattern that cannot be read from a place on."""
+        begin = self.tokens[min(place, len(self.tokens) - 1)].start
+        return refusal(f"its pattern cannot be read at {self.query[begin : begin + 30]!r}")

@@ -14,19 +14,18 @@ from gsw_graph.text.dates import is_distinctive
 from gsw_graph.text.names import normalise
 
 if TYPE_CHECKING:
-    from neo4j import ManagedTransaction
+    from neo4j import ManagedTransaction, Session
 
     from gsw_graph.engine import Connection
     from gsw_graph.model.documents import Workspace
 
 T = TypeVar("T")
+Rows = list[Row]
 
-MESSAGE_BYTES = (
-    4_000_000  # rows of one statement: a driver packs a whole message in memory, and both ends hold it
-)
-TRANSACTION_BYTES = (
-    16_000_000  # a document above this is written in several transactions and seen when the last is done
-)
+# Rows of one statement: a driver packs a whole message in memory, and both ends hold it.
+MESSAGE_BYTES = 4_000_000
+# A document above this is written in several transactions and seen when the last is done.
+TRANSACTION_BYTES = 16_000_000
 BATCH_BYTES = 1_000_000  # documents are gathered up to this before they are sent
 _FORGET_PASSAGES = 200  # a document with more is deleted in several transactions
 _FORGET_DOCUMENTS = 50
@@ -42,7 +41,7 @@ class Batch:
     what was found in them goes.
     """
 
-    rows: dict[str, list[Row]] = field(default_factory=lambda: {name: [] for name in ORDER})
+    rows: dict[str, Rows] = field(default_factory=lambda: {name: [] for name in ORDER})
     replaced: list[str] = field(default_factory=list)
     renewed: list[str] = field(default_factory=list)
     documents: list[str] = field(default_factory=list)
@@ -62,44 +61,56 @@ class Batch:
             self.rows[name] += rows
             self.bytes += sum(map(row_size, rows))
 
-    def statements(self) -> Iterator[tuple[str, list[Row]]]:
+    def statements(self) -> Iterator[tuple[str, Rows]]:
         """The statements in the order they must run, each with at most MESSAGE_BYTES of rows."""
+        is_small = self.bytes <= MESSAGE_BYTES  # as a rule, and then nobody need measure the rows
         for name in ORDER:
-            small = self.bytes <= MESSAGE_BYTES  # as a rule, and then nobody need measure the rows
-            yield from (
-                (name, part)
-                for part in ([self.rows[name]] if small and self.rows[name] else parts(self.rows[name]))
-            )
+            rows = self.rows[name]
+            if rows and is_small:
+                yield name, rows
+            else:
+                for part in parts(rows):
+                    yield name, part
+
+
+def execute(tx: ManagedTransaction, name: str, **parameters: Any) -> None:
+    """Run a statement of `cypher/write/` and wait for its end."""
+    tx.run(statement(f"write/{name}"), parameters).consume()
 
 
 def write_batch(
     connection: Connection, batch: Batch, on_written: Callable[[int], None] = lambda _: None
 ) -> None:
-    """Write one batch in a session of its own; see `write`."""
-    with connection.session() as session:
-        write(session, batch, connection.dialect.name, on_written)
-
-
-def write(
-    session: Any, batch: Batch, dialect: str, on_written: Callable[[int], None] = lambda _: None
-) -> None:
     """Write one batch: in one transaction, or, where its single document is too large for that, in several
     with the document out of sight. on_written: called with how many more passages are written."""
-    again = [*batch.replaced, *batch.renewed]
-    merges = session.execute_read(_merges_of, again) if again else []
-    corrections = session.execute_read(corrections_of, batch.documents)
-    if batch.bytes <= TRANSACTION_BYTES:
+    dialect = connection.dialect.name
+    with connection.session() as session:
+        again = batch.replaced + batch.renewed
+        merges = session.execute_read(_merges_of, again) if again else []
+        corrections = session.execute_read(corrections_of, batch.documents)
+        if batch.bytes > TRANSACTION_BYTES:
+            _write_large(session, batch, dialect, merges, corrections, on_written)
+            return
         large = forget_large(session, batch.replaced)
         for document in _large(session, batch.renewed):
-            _forget_found_of_large(session, document)
+            _forget_in_parts(session, document, "renewing")
         replaced = [document for document in batch.replaced if document not in large]
         session.execute_write(_write_whole, batch, replaced, dialect, merges, corrections)
         on_written(batch.passages)
-        return
+
+
+def _write_large(
+    session: Session,
+    batch: Batch,
+    dialect: str,
+    merges: Rows,
+    corrections: Rows,
+    on_written: Callable[[int], None],
+) -> None:
     if batch.replaced:
         forget(session, batch.replaced)
     for document in batch.renewed:
-        _forget_found_of_large(session, document)
+        _forget_in_parts(session, document, "renewing")
     for name, status in (("documents", "loading"), ("renewed_documents", "renewing")):
         for row in batch.rows[name]:
             row["status"] = status
@@ -111,7 +122,7 @@ def write(
             left -= len(rows)
     session.execute_write(correct, corrections)
     for document in batch.documents:
-        session.execute_write(_mark, "document_ready", document)
+        session.execute_write(_mark, "document_ready", id=document)
     if merges:
         session.execute_write(_merge, merges)
     on_written(left)
@@ -120,92 +131,93 @@ def write(
 def append(tx: ManagedTransaction, workspace: Workspace, vectors: Vectors, dialect: str) -> None:
     """Write a passage behind those that its document has, with what was found in it."""
     rows, (passage,) = rows_of(workspace, vectors), workspace.document.passages
-    if passage.position:
-        ids = [workspace.document.passage_id(passage.position - n) for n in (1, 0)]
-        rows["next"] = [{"from": ids[0], "to": ids[1]}]
-    _run(tx, [(name, rows[name]) for name in ORDER if rows[name] and name != "documents"], dialect)
+    position = passage.position
+    if position:
+        before, own = map(workspace.document.passage_id, (position - 1, position))
+        rows["next"] = [{"from": before, "to": own}]
+    del rows["documents"]
+    _run(tx, [(name, part) for name, part in rows.items() if part], dialect)
 
 
-def forget(session: Any, ids: Sequence[str]) -> None:
+def forget(session: Session, ids: Sequence[str]) -> None:
     """Delete documents and all that only they supported; a large one in several transactions, out of sight
     from the first on."""
     large = forget_large(session, ids)
-    ids = [document for document in ids if document not in large]
-    for chunk in _chunks(ids, _FORGET_DOCUMENTS):
+    for chunk in _chunks([document for document in ids if document not in large], _FORGET_DOCUMENTS):
         session.execute_write(_forget_whole, chunk)
 
 
-def forget_cited(session: Any, ids: Sequence[str]) -> int:
+def forget_cited(session: Session, ids: Sequence[str]) -> int:
     """Delete the questions whose answers cite these documents; how many."""
-    return sum(
-        session.execute_write(
-            lambda tx, chunk=chunk: tx.run(statement("write/forget_cited"), ids=list(chunk)).single()[
-                "deleted"
-            ]
-        )
-        for chunk in _chunks(ids, _FORGET_DOCUMENTS)
-    )
+    chunks = _chunks(ids, _FORGET_DOCUMENTS)
+    return sum(session.execute_write(_deleted, "forget_cited", ids=chunk) for chunk in chunks)
 
 
-def forget_questions(session: Any) -> None:
+def forget_questions(session: Session) -> None:
     """Delete all questions that were asked, some in a transaction."""
-    while (
-        session.execute_write(
-            lambda tx: tx.run(statement("write/forget_questions"), limit=_FORGET_PASSAGES).single()["deleted"]
-        )
-        == _FORGET_PASSAGES
-    ):
-        pass
+    limit = deleted = _FORGET_PASSAGES
+    while deleted == limit:
+        deleted = session.execute_write(_deleted, "forget_questions", limit=limit)
 
 
-def forget_large(session: Any, ids: Sequence[str]) -> set[str]:
+def _deleted(tx: ManagedTransaction, name: str, **parameters: Any) -> int:
+    return int(tx.run(statement(f"write/{name}"), parameters).single(strict=True)["deleted"])
+
+
+def forget_large(session: Session, ids: Sequence[str]) -> set[str]:
     """Delete those of some documents that are too large for one transaction; which they were."""
     large = _large(session, ids)
     for document in large:
-        session.execute_write(_mark, "document_hidden", document, status="loading")
-        while session.execute_write(_forget, [document], _FORGET_PASSAGES) == _FORGET_PASSAGES:
-            pass
+        _forget_in_parts(session, document, "loading")
         session.execute_write(_forget_whole, [document])
     return large
 
 
-def _large(session: Any, ids: Sequence[str]) -> set[str]:
+def _large(session: Session, ids: Sequence[str]) -> set[str]:
+    if not ids:
+        return set()
     text, parameters = statement("read/large_documents"), {"ids": list(ids), "limit": _FORGET_PASSAGES}
-    return set(session.execute_read(lambda tx: tx.run(text, parameters).value("id")) if ids else ())
+    return set(session.execute_read(lambda tx: tx.run(text, parameters).value("id")))
 
 
-def _forget_found_of_large(session: Any, document: str) -> None:
-    session.execute_write(_mark, "document_hidden", document, status="renewing")
-    while session.execute_write(_forget, [document], _FORGET_PASSAGES, extracted=True) == _FORGET_PASSAGES:
-        pass
+def _forget_in_parts(session: Session, document: str, status: str) -> None:
+    """Delete the passages of a document, or what was found in them if it is `renewing`, which is out of sight
+    from the first transaction on."""
+    session.execute_write(_mark, "document_hidden", id=document, status=status)
+    limit = passages = _FORGET_PASSAGES
+    while passages == limit:
+        passages = session.execute_write(_forget, [document], limit, extracted=status == "renewing")
 
 
-def merge(session: Any, rows: Sequence[Row]) -> list[str]:
+def merge(session: Session, rows: Rows) -> list[str]:
     """Join concepts to their canonical ones, some groups in a transaction; which aliases were joined. Rows
     as of `write/merges.cypher`."""
-    return [alias for chunk in _chunks(rows, _MERGES) for alias in session.execute_write(_merge, chunk)]
+    joined = []
+    for chunk in _chunks(rows, _MERGES):
+        joined += session.execute_write(_merge, chunk)
+    return joined
 
 
-def unmerge(session: Any, aliases: Sequence[str]) -> None:
+def unmerge(session: Session, aliases: Sequence[str]) -> None:
     """Take aliases from their canonical concepts, some in a transaction."""
     for chunk in _chunks(aliases, _MERGES):
-        session.execute_write(_unmerge, chunk)
+        session.execute_write(_mark, "unmerge", aliases=chunk)
 
 
-def _merge(tx: ManagedTransaction, rows: Sequence[Row]) -> list[str]:
-    tx.run(statement("write/stamp")).consume()
-    return tx.run(statement("write/merges"), rows=list(rows)).value("alias")
+def _merge(tx: ManagedTransaction, rows: Rows) -> list[str]:
+    execute(tx, "stamp")
+    return tx.run(statement("write/merges"), rows=rows).value("alias")
 
 
-def _unmerge(tx: ManagedTransaction, aliases: Sequence[str]) -> None:
-    tx.run(statement("write/stamp")).consume()
-    tx.run(statement("write/unmerge"), aliases=list(aliases)).consume()
+def _mark(tx: ManagedTransaction, name: str, **parameters: Any) -> None:
+    execute(tx, "stamp")
+    execute(tx, name, **parameters)
 
 
-def _merges_of(tx: ManagedTransaction, documents: list[str]) -> list[Row]:
+def _merges_of(tx: ManagedTransaction, documents: list[str]) -> Rows:
     """Merges that would go with the concepts of some documents, were these to be written again."""
-    rows = [record.data() for record in tx.run(statement("read/merges_of"), documents=documents)]
-    return [{"alias": row["alias"], "canonical": row["canonical"], **row["properties"]} for row in rows]
+    rows = tx.run(statement("read/merges_of"), documents=documents).data()
+    return [{**row.pop("properties"), **row} for row in rows]
 
 
 def _write_whole(
@@ -213,25 +225,25 @@ def _write_whole(
     batch: Batch,
     replaced: list[str],
     dialect: str,
-    merges: list[Row],
-    corrections: list[Row],
+    merges: Rows,
+    corrections: Rows,
 ) -> None:
     if replaced:
         _forget_whole(tx, replaced)
     if batch.renewed:
         _forget(tx, batch.renewed, extracted=True)
-    _run(tx, list(batch.statements()), dialect)
+    _run(tx, batch.statements(), dialect)
     if merges:
-        tx.run(statement("write/merges"), rows=merges).consume()
+        execute(tx, "merges", rows=merges)
     correct(tx, corrections)
 
 
-def corrections_of(tx: ManagedTransaction, documents: Sequence[str] | None = None) -> list[Row]:
+def corrections_of(tx: ManagedTransaction, documents: Sequence[str] | None = None) -> Rows:
     """Return the corrections that concern some documents, by default all, in the order they were made."""
-    return [record.data() for record in tx.run(statement("read/corrections"), documents=documents)]
+    return tx.run(statement("read/corrections"), documents=documents).data()
 
 
-def correct(tx: ManagedTransaction, corrections: Sequence[Row], verb: str = "correct") -> None:
+def correct(tx: ManagedTransaction, corrections: Rows, verb: str = "correct") -> None:
     """Apply corrections to what is stored, which does nothing where it was done; with the verb `undo` take
     them back, but for renamed and split names, whose rows are turned round."""
     for action in ("split", "rename", "remove", "supersede"):
@@ -239,71 +251,73 @@ def correct(tx: ManagedTransaction, corrections: Sequence[Row], verb: str = "cor
         if not rows:
             continue
         if action in ("split", "rename"):
-            keys = ((row, normalise(row["target"]), normalise(row["value"])) for row in rows)
-            rows = [{**row, "from": old, "key": new} for row, old, new in keys]
-        tx.run(statement(f"write/{verb}_{action}"), rows=rows).consume()
+            rows = [{**row, "from": normalise(row["target"]), "key": normalise(row["value"])} for row in rows]
+        execute(tx, f"{verb}_{action}", rows=rows)
         if action == "rename":
-            aliases = [
-                {
-                    **{"alias": row["from"], "canonical": row["key"], "score": 1.0, "method": "hand"},
-                    **{"reason": f"renamed by {row['by']}", "run": row["id"], "at": row["at"]},
-                }
-                for row in rows
-            ]
-            tx.run(statement("write/merges"), rows=aliases).consume()
+            execute(tx, "merges", rows=[_alias_by_hand(row) for row in rows])
         if action == "split":
-            ids = [row[name] for row in rows for name in ("from", "key")]
-            tx.run(statement("write/count_concepts"), ids=ids).consume()
-        documents = [place for row in rows for place in row["places"]]
-        tx.run(statement("write/forget_runs"), documents=documents).consume()
+            execute(tx, "count_concepts", ids=[row[name] for row in rows for name in ("from", "key")])
+        execute(tx, "forget_runs", documents=[place for row in rows for place in row["places"]])
 
 
-def _run(tx: ManagedTransaction, statements: Iterable[tuple[str, list[Row]]], dialect: str) -> None:
-    tx.run(statement("write/stamp")).consume()
+def _alias_by_hand(row: Row) -> Row:
+    return {
+        "alias": row["from"],
+        "canonical": row["key"],
+        "score": 1.0,
+        "method": "hand",
+        "reason": f"renamed by {row['by']}",
+        "run": row["id"],
+        "at": row["at"],
+    }
+
+
+def _run(tx: ManagedTransaction, statements: Iterable[tuple[str, Rows]], dialect: str) -> None:
+    execute(tx, "stamp")
     for name, rows in statements:
         record = tx.run(statement(f"write/{name}", dialect), rows=Unlogged(rows)).single()
-        wanted = sum(len(row["places"]) for row in rows) if name in ("entities", "names") else len(rows)
-        if record is not None and record["written"] != wanted:
+        if record is None:
+            continue
+        wanted = len(rows)
+        if name in ("entities", "names"):
+            wanted = sum(len(row["places"]) for row in rows)
+        missing = wanted - record["written"]
+        if missing:
             raise EngineError(
-                f"{wanted - record['written']} of {wanted} {name} found no place: another process removed "
-                "what they belong to",
+                f"{missing} of {wanted} {name} found no place: another process removed what they belong to",
                 hint="Run the load again",
             )
 
 
-def _mark(tx: ManagedTransaction, name: str, document: str, **parameters: Any) -> None:
-    tx.run(statement("write/stamp")).consume()
-    tx.run(statement(f"write/{name}"), id=document, **parameters).consume()
-
-
 def _forget_whole(tx: ManagedTransaction, ids: Sequence[str]) -> None:
     _forget(tx, ids)
-    tx.run(statement("write/forget_documents"), ids=ids).consume()
+    execute(tx, "forget_documents", ids=ids)
 
 
 def _forget(tx: ManagedTransaction, ids: Sequence[str], limit: int = _ALL, *, extracted: bool = False) -> int:
     """Delete up to `limit` passages of some documents with what only they support, and return their number.
     extracted: delete only what was extracted from those that have anything."""
-    tx.run(statement("write/stamp")).consume()
-    listing = statement("read/passage_ids_found" if extracted else "read/passage_ids")
-    passages = [record["id"] for record in tx.run(listing, ids=ids, limit=limit)]
+    execute(tx, "stamp")
+    listing, deletion = "read/passage_ids", "forget_content"
+    if extracted:
+        listing, deletion = "read/passage_ids_found", "forget_found"
+    passages = tx.run(statement(listing), ids=ids, limit=limit).value("id")
     if passages:
-        places = [
-            {**record.data(), "name": None, "joins": is_distinctive(record["id"].title())}
-            for record in tx.run(statement("read/concept_places"), passages=passages)
-        ]
-        roles = [record["name"] for record in tx.run(statement("read/roles_in"), passages=passages)]
-        relations = [record["name"] for record in tx.run(statement("read/relations_in"), passages=passages)]
-        content = statement("write/forget_found" if extracted else "write/forget_content")
-        tx.run(content, passages=passages).consume()
-        tx.run(statement("write/forget_concepts"), rows=places).consume()
-        tx.run(statement("write/spellings"), rows=places).consume()
-        tx.run(statement("write/forget_roles"), names=roles).consume()
-        tx.run(statement("write/forget_relations"), names=relations).consume()
+        places, roles, relations = (
+            tx.run(statement(f"read/{name}"), passages=passages).data()
+            for name in ("concept_places", "roles_in", "relations_in")
+        )
+        for place in places:
+            place |= {"name": None, "joins": is_distinctive(place["id"].title())}
+        execute(tx, deletion, passages=passages)
+        execute(tx, "forget_concepts", rows=places)
+        execute(tx, "spellings", rows=places)
+        execute(tx, "forget_roles", names=[role["name"] for role in roles])
+        execute(tx, "forget_relations", names=[relation["name"] for relation in relations])
     return len(passages)
 
 
-def parts(rows: Iterable[Row]) -> Iterator[list[Row]]:
+def parts(rows: Iterable[Row]) -> Iterator[Rows]:
     """Return rows in runs of at most MESSAGE_BYTES, a row at the least."""
     return grouped(rows, row_size, MESSAGE_BYTES)
 
@@ -312,12 +326,16 @@ def row_size(value: object) -> int:
     """Return about how many bytes a row, or a value of it, takes on the wire."""
     if isinstance(value, str):
         return 3 * len(value)
+    if isinstance(value, bytes):
+        return len(value)
     if isinstance(value, dict):
         return 100 + sum(map(row_size, value.values()))
-    if isinstance(value, list) and value and not isinstance(value[0], float):
-        return sum(map(row_size, value))
-    return 9 * len(value) if isinstance(value, list) else len(value) if isinstance(value, bytes) else 0
+    if not isinstance(value, list):
+        return 0
+    if value and isinstance(value[0], float):
+        return 9 * len(value)
+    return sum(map(row_size, value))
 
 
-def _chunks(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
-    return (items[i : i + size] for i in range(0, len(items), size))
+def _chunks(items: Sequence[T], size: int) -> Iterator[list[T]]:
+    return (list(items[i : i + size]) for i in range(0, len(items), size))
