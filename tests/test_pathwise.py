@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import product
+from math import exp, sqrt
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,12 +17,11 @@ from gsw_graph.ask.plan import parse
 from gsw_graph.ask.retrieve.comparison import sides_of
 from gsw_graph.ask.retrieve.intent import (
     ANY_DATE,
-    APPROACHES,
+    Intent,
     choose_approach,
     date_bounds,
     parts_of,
     read_intent,
-    score_approach,
 )
 from gsw_graph.ask.retrieve.strategies.pathwise import SubProblem, keep_new, order_paths, without_duplicates
 from gsw_graph.ask.strategy import AnswerDraft, reciprocal_rank_fusion
@@ -118,9 +120,36 @@ def test_braces_are_no_places_for_sides() -> None:
     ],
 )
 def test_the_strategy_that_fits(question: str, approach: str) -> None:
-    intent = read_intent(question)
-    assert choose_approach(intent) == approach
-    assert all(0 <= score_approach(other, intent) <= 4 for other in APPROACHES)
+    assert choose_approach(read_intent(question)) == approach
+
+
+# What an approach finds and how deep it goes (C_s and d_s of A.3); up to which depth of the question a need is critical.
+APPROACHES = {
+    "dense precision": ({"fact"}, 1),
+    "deep chain": ({"fact", "chain"}, 3),
+    "multi-aspect": ({"fact", "aspects"}, 2),
+    "comparative matrix": ({"fact", "chain", "sides"}, 3),
+    "temporal-ordered": ({"fact", "time"}, 2),
+}
+CRITICAL = {"sides": 5, "aspects": 3, "time": 2}
+
+
+def score(approach: str, needs: set[str], depth: int) -> float:
+    """S of equation 4, with the terms of equations 33 to 36."""
+    finds, reach = APPROACHES[approach]
+    shared, critical = len(finds & needs), {need for need in needs if depth <= CRITICAL.get(need, 0)}
+    best = shared / sqrt(len(finds) * len(needs)) + 1 - exp(-shared / len(needs)) + exp(-abs(reach - depth))
+    return round(best + (len(critical & finds) / len(critical) if critical else 1.0), 9)
+
+
+@pytest.mark.parametrize(("kind", "timed", "broad"), [*product(("factual", "causal", "procedural", "hypothetical"), (False, True), (False, True)), ("comparative", False, False)])
+@pytest.mark.parametrize("depth", range(1, 6))
+def test_the_approach_has_the_largest_score(kind: Any, depth: int, timed: bool, broad: bool) -> None:
+    sides = sides_of("Who is older, Ann Bell or Joe Reed?") if kind == "comparative" else None
+    needed = {"chain": depth > 1, "aspects": broad or kind in ("procedural", "hypothetical"), "sides": sides is not None, "time": timed}
+    needs = {"fact", *(need for need, is_needed in needed.items() if is_needed)}
+    intent = Intent((), kind, depth, sides, timed=timed, broad=broad)
+    assert choose_approach(intent) == max(APPROACHES, key=lambda approach: score(approach, needs, depth))
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gsw_graph.ask.retrieve.propositions import Path
-from gsw_graph.ask.retrieve.propositions import beam_search as search
+from gsw_graph.ask.retrieve.propositions import Path, beam_search
+from gsw_graph.ask.retrieve.recipes import PropositionRecipe
+
+
+def search(vectors, question, linked, encode=None, **constants):  # type: ignore[no-untyped-def]
+    """Search with these constants; without more of them no jumps, any coherence, no path embedded."""
+    recipe = PropositionRecipe(**{"jumps": 0, "coherence": -1.0, "exact": 0, **constants})
+    return beam_search(vectors, question, linked, recipe, encode)
 
 
 def made(seed: int, size: int, share: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -86,11 +92,11 @@ def test_incoherent_steps_are_refused() -> None:
 def test_embedded_paths_replace_the_mean_where_there_are_more_than_the_beam_keeps() -> None:
     vectors, question, _ = made(1, 6, 1.0)
     everything = np.ones((6, 6), dtype=bool)
-    asked: list[list[tuple[int, ...]]] = []
+    asked: list[list[Path]] = []
 
     def encode(paths):  # type: ignore[no-untyped-def]
         asked.append(list(paths))
-        return np.array([question if set(steps) == {4, 5} else -question for steps in paths])
+        return np.array([question if set(path.steps) == {4, 5} else -question for path in paths])
 
     _, paths = search(vectors, question, everything, width=2, length=2, exact=15, encode=encode)
     assert set(paths[0].steps) == {4, 5}
