@@ -82,7 +82,9 @@ class Edge:
 def edge_number(*parts: str) -> int:
     """Return the number of an edge, the same in every passage and every memory: 53 bits of a hash, which
     every language reads as a whole number."""
-    return int.from_bytes(hashlib.blake2b("\n".join(parts).encode(), digest_size=8).digest(), "big") >> 11
+    text = "\n".join(parts).encode()
+    digest = hashlib.blake2b(text, digest_size=8).digest()
+    return int.from_bytes(digest, "big") >> 11
 
 
 @dataclass(frozen=True)
@@ -153,7 +155,8 @@ def statements(reader: Reader, passages: list[str]) -> tuple[dict[str, str], lis
     texts = {}
     for row in reader.rows("read/passage_texts", passages=passages):
         title = row["title"]
-        texts[row["id"]] = row["text"].removeprefix(f"{title}\n") + f"\n{title}"
+        text = row["text"].removeprefix(f"{title}\n")
+        texts[row["id"]] = f"{text}\n{title}"
     facts = []
     for kind, name in _KINDS.items():
         for row in reader.rows(f"read/{name}_to_relate", passages=passages):

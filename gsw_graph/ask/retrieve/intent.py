@@ -207,11 +207,12 @@ def read_intent(question: str) -> Intent:
     kind: Kind = next((kind for kind, rule in _KINDS.items() if rule.search(text)), "factual")
     words = re.findall(r"\w+", _without(text, entities).casefold())
     content = set(words) - FUNCTION_WORDS - {"n"}
-    short = len(entities) == 1 and " and " not in entities[0] and len(content) <= _SHORT
+    single = len(entities) == 1 and " and " not in entities[0]
     # A link can be without a word of its own: a longer question joins two facts at least.
-    least = 1 if short and kind != "causal" else 2
-    depth = min(max(1 + _count_links(text, entities), least), DEEPEST)
-    timed = date_bounds(text) is not None or _ORDER.search(text) is not None
+    least = 1 if single and len(content) <= _SHORT and kind != "causal" else 2
+    links = _count_links(text, entities)
+    depth = min(max(1 + links, least), DEEPEST)
+    timed = bool(date_bounds(text) or _ORDER.search(text))
     return Intent(entities, kind, depth, timed=timed, broad=bool(_BROAD.search(text)))
 
 

@@ -250,7 +250,8 @@ class _Paths:
                 self.note("adjustment", "stopped", question, f"gain {gain:.2f}")
                 continue
             self.searched.append(question)
-            tasks.append(partial(self._find_one, problem, f"{name} {problem.id}", gain, read))
+            agent = f"{name} {problem.id}"
+            tasks.append(partial(self._find_one, problem, agent, gain, read))
         return side_by_side(self.team, tasks)
 
     def _find_one(self, problem: SubProblem, name: str, gain: float, read: bool) -> Finding:
@@ -517,7 +518,8 @@ def parse_gaps(reply: object, question: str, answered: Asked) -> list[str]:
     if type(questions) is not list:
         raise ValueError('the reply has no list "questions"')
     earlier = {normalise(text) for text, _ in answered}
-    about = word_stems(" ".join([question, *(answer or "" for _, answer in answered)]))
+    answers = [answer or "" for _, answer in answered]
+    about = word_stems(" ".join([question, *answers]))
     new = []
     for item in questions:
         text = flat(item)[:_GAP_LENGTH] if isinstance(item, str) else ""
