@@ -13,10 +13,12 @@ segmenter (Lemma 3).
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import cache
 from itertools import groupby, pairwise
+from operator import itemgetter
 from time import perf_counter
 from typing import TYPE_CHECKING
 
@@ -28,11 +30,17 @@ from gsw_graph.model.results import RunsReport
 from gsw_graph.store.codebook import Edge, Name, Run, Statement
 
 if TYPE_CHECKING:
+    from typing import TypeAlias
+
     from numpy.typing import NDArray
 
     from gsw_graph.engine import Connection
     from gsw_graph.models.embed.embedder import Embedder
     from gsw_graph.store.reader import Reader
+
+    Statements: TypeAlias = Sequence[Statement]
+    Position: TypeAlias = Callable[[Name], int]
+    Triples: TypeAlias = Iterator[tuple[Name, str, Name]]
 
 _WORDS = 8  # at most, between the two names of a proposition
 _ARTICLES = frozenset(("the", "a", "an"))
@@ -42,7 +50,7 @@ BONUS = 0.05  # where an edge begins with the concept that the one before ends w
 WINDOW = 256  # passages of one transaction; a document with more is cut there
 
 
-def edges_of(text: str, statements: Sequence[Statement]) -> list[Edge]:
+def edges_of(text: str, statements: Statements) -> list[Edge]:
     """Return the edges of a passage, each once, in the order of its text.
 
     Args:
@@ -57,63 +65,71 @@ def edges_of(text: str, statements: Sequence[Statement]) -> list[Edge]:
         at = folded.find(name.text.casefold())
         return at if at >= 0 else len(folded)
 
-    statements_of: dict[tuple[str, frozenset[str]], list[tuple[Name, str, Name, Statement]]] = {}
+    triples: dict[tuple[str, frozenset[str]], tuple[Name, Name]] = {}
+    based_on: dict[tuple[str, frozenset[str]], dict[str, Statement]] = defaultdict(dict)
     for statement in sorted(statements, key=lambda statement: statement.id):
         for subject, relation, object_ in _related(statement, position):
             name = " ".join(relation.split()).casefold()[:_LONGEST].strip()
-            if name and subject.concept != object_.concept:
-                key = (name, frozenset((subject.concept, object_.concept)))
-                statements_of.setdefault(key, []).append((subject, name, object_, statement))
+            concepts = frozenset((subject.concept, object_.concept))
+            if name and len(concepts) == 2:
+                triples.setdefault((name, concepts), (subject, object_))
+                based_on[name, concepts][statement.id] = statement
     ordered = []
-    for entries in statements_of.values():
-        subject, name, object_, _ = entries[0]
-        by_id = {statement.id: statement for *_, statement in entries}
-        edge = Edge(subject.concept, name, object_.concept, tuple(by_id.values()))
+    for key, (subject, object_) in triples.items():
+        edge = Edge(subject.concept, key[0], object_.concept, tuple(based_on[key].values()))
         ends = sorted((position(subject), position(object_)), reverse=True)
-        ordered.append((ends, edge.subject, edge.relation, edge.object, edge))
-    return [edge for *_, edge in sorted(ordered, key=lambda entry: entry[:-1])]
+        ordered.append(((ends, edge.subject, edge.relation, edge.object), edge))
+    return [edge for _, edge in sorted(ordered, key=itemgetter(0))]
 
 
-def _related(statement: Statement, position: Callable[[Name], int]) -> Iterator[tuple[Name, str, Name]]:
+def _related(statement: Statement, position: Position) -> Triples:
     if statement.kind == "QAPair":
         yield from _of_pair(statement, position)
-    elif statement.relation is not None:
-        subjects, objects = (
-            [name for name in statement.about if name.role == role] for role in ("subject", "object")
-        )
-        for subject, object_ in zip(subjects[:1], objects[:1], strict=False):
-            yield subject, statement.relation, object_
-    else:
+    elif statement.relation is None:
         yield from _of_text(statement)
+    else:
+        by_role: dict[str | None, Name] = {}
+        for name in statement.about:
+            by_role.setdefault(name.role, name)
+        if "subject" in by_role and "object" in by_role:
+            yield by_role["subject"], statement.relation, by_role["object"]
 
 
-def _of_pair(statement: Statement, position: Callable[[Name], int]) -> Iterator[tuple[Name, str, Name]]:
+def _of_pair(statement: Statement, position: Position) -> Triples:
     """Yield for each answer an edge with the name that the pair is about, of several with the nearest in the
     text. The subject is the name that is mentioned first, as "Which journal does the institute publish?" asks
     backwards."""
     for answer in statement.answers:
-        subjects = [name for name in statement.about if name.concept != answer.concept]
-        if subjects and statement.relation:
-            answer_position = position(answer)
-            subject = min(subjects, key=lambda name: (abs(position(name) - answer_position), name.text))
-            pair = (subject, answer) if position(subject) <= answer_position else (answer, subject)
-            yield pair[0], statement.relation, pair[1]
+        names = [name for name in statement.about if name.concept != answer.concept]
+        if names and statement.relation:
+            place = position(answer)
+            nearest = min(names, key=lambda name: (abs(position(name) - place), name.text))
+            subject, object_ = (nearest, answer) if position(nearest) <= place else (answer, nearest)
+            yield subject, statement.relation, object_
 
 
-def _of_text(statement: Statement) -> Iterator[tuple[Name, str, Name]]:
+def _of_text(statement: Statement) -> Triples:
     """Yield the first two names of a proposition and the words between them, if there are 1 to _WORDS."""
     folded = statement.text.casefold()
-    positions = [(folded.find(name.text.casefold()), name) for name in statement.about]
-    mentions = sorted(
-        (entry for entry in positions if entry[0] >= 0),
-        key=lambda entry: (entry[0], -len(entry[1].text), entry[1].text),
-    )
-    end = mentions[0][0] + len(mentions[0][1].text) if mentions else 0
-    start, second = next((entry for entry in mentions[1:] if entry[0] >= end), (end, None))
-    between = statement.text[end:start].split()
-    if second is not None and 0 < len(between) <= _WORDS:
-        relation = between[:-1] if between[-1].casefold() in _ARTICLES else between
-        yield mentions[0][1], " ".join(relation), second
+    mentions = []
+    for name in statement.about:
+        at = folded.find(name.text.casefold())
+        if at >= 0:
+            mentions.append((at, -len(name.text), name.text, name))
+    mentions.sort(key=itemgetter(0, 1, 2))
+    end = 0
+    first = None
+    for at, length, _, name in mentions:
+        if first is None:
+            first = name
+            end = at - length
+        elif at >= end:
+            words = statement.text[end:at].split()
+            if 0 < len(words) <= _WORDS:
+                if words[-1].casefold() in _ARTICLES:
+                    words.pop()
+                yield first, " ".join(words), name
+            return
 
 
 def starts(vectors: NDArray[np.float32], follows: Sequence[bool], tau: float = TAU) -> list[int]:
@@ -126,15 +142,15 @@ def starts(vectors: NDArray[np.float32], follows: Sequence[bool], tau: float = T
     """
     begins: list[int] = []
     total = np.zeros(vectors.shape[1:])
-    for n, vector in enumerate(vectors):
-        if begins:
-            length = float(np.linalg.norm(total)) or 1.0
-            fit = max(0.0, float(total @ vector) / length) + (BONUS if follows[n] else 0.0)
+    for number, vector in enumerate(vectors):
+        length = np.linalg.norm(total) or 1.0
+        fit = max(0.0, total @ vector / length)
+        if follows[number]:
+            fit += BONUS
         if not begins or fit < tau:
-            begins.append(n)
-            total = np.array(vector, dtype=np.float64)
-        else:
-            total += vector
+            begins.append(number)
+            total = np.zeros_like(total)
+        total += vector
     return begins
 
 
@@ -159,29 +175,28 @@ def build(
 
     start = perf_counter()
     missing = store.without_runs(reader)
-    done = runs = 0
+    done = written = 0
     for documents in _windows(missing):
         on_passages(done, len(missing))
         passages = [passage for document in documents for passage in document]
         texts, facts = store.statements(reader, passages)
-        new_runs = [run for document in documents for run in runs_of(document, texts, facts)]
-        concepts = {name for run in new_runs for edge in run.edges for name in (edge.subject, edge.object)}
-        relations = {edge.relation for run in new_runs for edge in run.edges}
-        lacking, new = store.unknown(reader, sorted(concepts), sorted(relations))
-        vectors = dict(zip([*lacking, *new], embedder().encode([*lacking, *new]), strict=True))
-        runs += store.write_runs(
-            connection,
-            new_runs,
-            passages,
-            {name: vectors[name] for name in lacking},
-            {name: vectors[name] for name in new},
-        )
+        runs = [run for document in documents for run in runs_of(document, texts, facts)]
+        concepts: set[str] = set()
+        relations = set()
+        for edge in (edge for run in runs for edge in run.edges):
+            concepts.update((edge.subject, edge.object))
+            relations.add(edge.relation)
+        new_concepts, new_relations = store.unknown(reader, sorted(concepts), sorted(relations))
+        vectors = embedder().encode([*new_concepts, *new_relations])
+        concept_vectors = dict(zip(new_concepts, vectors, strict=False))
+        relation_vectors = dict(zip(new_relations, vectors[len(new_concepts) :], strict=True))
+        written += store.write_runs(connection, runs, passages, concept_vectors, relation_vectors)
         done += len(passages)
     if missing:
-        on_passages(done, len(missing))
+        on_passages(done, done)
     with suppress(ClientError):  # who may only read asks without the mark
         store.mark_complete(connection)
-    return RunsReport(done, runs, perf_counter() - start)
+    return RunsReport(done, written, perf_counter() - start)
 
 
 def complete(
@@ -194,12 +209,6 @@ def complete(
 ) -> None:
     """Build the runs that are missing, for a question. Raises InputError if there are any and `may_build` is
     false."""
-    missing = 0 if may_build else len(reader.rows("read/passages_without_runs"))
-    if missing:
-        raise InputError(
-            f"`pruned` needs the runs of all passages, and {missing:,} have none yet",
-            hint="Ask once with --strategy pruned where the memory may be written",
-        )
 
     def report(done: int, passages: int) -> None:
         if on_stage is not None:
@@ -207,32 +216,36 @@ def complete(
 
     if may_build:
         build(connection, reader, embedder, report)
+    elif missing := len(reader.rows("read/passages_without_runs")):
+        raise InputError(
+            f"`pruned` needs the runs of all passages, and {missing:,} have none yet",
+            hint="Ask once with --strategy pruned where the memory may be written",
+        )
 
 
-def runs_of(passages: Sequence[str], texts: dict[str, str], facts: Sequence[Statement]) -> list[Run]:
+def runs_of(passages: Sequence[str], texts: dict[str, str], facts: Statements) -> list[Run]:
     """Return the runs of some passages of one document, in their order."""
-
-    by_passage: dict[str, list[Statement]] = {passage: [] for passage in passages}
+    by_passage: dict[str, list[Statement]] = defaultdict(list)
     for fact in facts:
-        if fact.passage in by_passage:
-            by_passage[fact.passage].append(fact)
+        by_passage[fact.passage].append(fact)
     edges: list[Edge] = []
-    for passage, statements in by_passage.items():
-        edges += edges_of(texts.get(passage, ""), statements)
+    for passage in passages:
+        edges += edges_of(texts.get(passage, ""), by_passage[passage])
     if not edges:
         return []
-    follows = [False, *(edge.object == following.subject for edge, following in pairwise(edges))]
+    follows = [False]
+    for edge, following in pairwise(edges):
+        follows.append(edge.object == following.subject)
     begins = starts(np.stack([edge.vector for edge in edges]), follows)
-    return [Run(tuple(edges[a:b])) for a, b in zip(begins, [*begins[1:], len(edges)], strict=True)]
+    begins.append(len(edges))
+    return [Run(tuple(edges[begin:end])) for begin, end in pairwise(begins)]
 
 
 def _windows(missing: Sequence[tuple[str, str]]) -> Iterator[list[list[str]]]:
     """Return passages by document, as many documents together as have WINDOW passages; one with more in
     pieces."""
-    documents = ([passage for _, passage in group] for _, group in groupby(missing, key=lambda row: row[0]))
-    pieces = (
-        passages[begin : begin + WINDOW]
-        for passages in documents
-        for begin in range(0, len(passages), WINDOW)
-    )
+    pieces: list[list[str]] = []
+    for _, group in groupby(missing, key=itemgetter(0)):
+        passages = [passage for _, passage in group]
+        pieces += (passages[begin : begin + WINDOW] for begin in range(0, len(passages), WINDOW))
     return grouped(pieces, len, WINDOW)

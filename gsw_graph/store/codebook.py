@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,11 +17,15 @@ from gsw_graph.store.reader import without_removed
 from gsw_graph.text.words import pack_vector, unpack_vectors
 
 if TYPE_CHECKING:
+    from typing import TypeAlias
+
     from neo4j import ManagedTransaction
     from numpy.typing import NDArray
 
     from gsw_graph.engine import Connection
     from gsw_graph.store.reader import Reader
+
+    Vectors: TypeAlias = dict[str, NDArray[np.float32]]
 
 Row = dict[str, Any]
 _TITLE = 80  # letters of a run that Neo4j Browser shows
@@ -77,25 +82,29 @@ class Edge:
 def edge_number(*parts: str) -> int:
     """Return the number of an edge, the same in every passage and every memory: 53 bits of a hash, which
     every language reads as a whole number."""
-    return int.from_bytes(hashlib.blake2b("\n".join(parts).encode(), digest_size=8).digest(), "big") >> 11
+    text = "\n".join(parts).encode()
+    digest = hashlib.blake2b(text, digest_size=8).digest()
+    return int.from_bytes(digest, "big") >> 11
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Run:
     """Edges that belong together, in the order of the text."""
 
     edges: tuple[Edge, ...]
 
-    @property
+    @cached_property
     def id(self) -> str:
-        """From the statements it is based on and where each comes."""
-        parts = (part for edge in self.edges for part in (str(edge.number), *(s.id for s in edge.statements)))
+        """Return the id, from the statements it is based on and where each comes."""
+        parts: list[str] = []
+        for edge in self.edges:
+            parts += [str(edge.number), *(fact.id for fact in edge.statements)]
         return content_id("run", *parts)
 
-    @property
+    @cached_property
     def passages(self) -> list[str]:
-        """Where it occurs, each once."""
-        return list(dict.fromkeys(s.passage for edge in self.edges for s in edge.statements))
+        """Return where it occurs, each once."""
+        return list(dict.fromkeys(fact.passage for edge in self.edges for fact in edge.statements))
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,84 +146,87 @@ class RunsAround:
 
 
 def without_runs(reader: Reader) -> list[tuple[str, str]]:
-    """Documents and passages that say something and have no run yet, in the order of the text."""
+    """Return documents and passages that say something and have no run yet, in the order of the text."""
     return [(row["document"], row["id"]) for row in reader.rows("read/passages_without_runs")]
 
 
-def statements(reader: Reader, passages: Sequence[str]) -> tuple[dict[str, str], list[Statement]]:
-    """The texts of some passages, by id, and what was found to be said in them."""
-    wanted = list(passages)
-    texts = {
-        row["id"]: row["text"].removeprefix(f"{row['title']}\n") + f"\n{row['title']}"
-        for row in reader.rows("read/passage_texts", passages=wanted)
-    }
-    facts = [
-        Statement(
-            row["id"],
-            kind,
-            row["passage"],
-            row["relation"],
-            unpack_vectors([row["vector"]])[0],
-            _names(row["about"]),
-            _names(row.get("answers")),
-            row.get("text", ""),
-        )
-        for kind, name in _KINDS.items()
-        for row in reader.rows(f"read/{name}_to_relate", passages=wanted)
-    ]
+def statements(reader: Reader, passages: list[str]) -> tuple[dict[str, str], list[Statement]]:
+    """Return the texts of some passages, by id, and what was found to be said in them."""
+    texts = {}
+    for row in reader.rows("read/passage_texts", passages=passages):
+        title = row["title"]
+        text = row["text"].removeprefix(f"{title}\n")
+        texts[row["id"]] = f"{text}\n{title}"
+    facts = []
+    for kind, name in _KINDS.items():
+        for row in reader.rows(f"read/{name}_to_relate", passages=passages):
+            (vector,) = unpack_vectors([row["vector"]])
+            about = _names(row["about"])
+            answers = _names(row.get("answers"))
+            fact = Statement(
+                row["id"], kind, row["passage"], row["relation"], vector, about, answers, row.get("text", "")
+            )
+            facts.append(fact)
     return texts, facts
 
 
-def unknown(reader: Reader, concepts: Sequence[str], relations: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Those of some concepts that have no vector yet, and of some relations that are not there."""
-    lacking = [row["id"] for row in reader.rows("read/concepts_without_vector", ids=list(concepts))]
-    stored = {row["name"] for row in reader.rows("read/relations_known", names=list(relations))}
+def unknown(reader: Reader, concepts: list[str], relations: list[str]) -> tuple[list[str], list[str]]:
+    """Return the concepts that have no vector yet, and the relations that are not there."""
+    lacking = [row["id"] for row in reader.rows("read/concepts_without_vector", ids=concepts)]
+    stored = {row["name"] for row in reader.rows("read/relations_known", names=relations)}
     return sorted(lacking), [name for name in relations if name not in stored]
 
 
 def write_runs(
-    connection: Connection,
-    runs: Sequence[Run],
-    passages: Sequence[str],
-    concepts: dict[str, NDArray[np.float32]],
-    relations: dict[str, NDArray[np.float32]],
+    connection: Connection, runs: list[Run], passages: list[str], concepts: Vectors, relations: Vectors
 ) -> int:
     """Write the runs of some passages in one transaction, with the vectors of concepts and relations that are
-    new; how many it wrote. Runs of passages that have some by now are left out. EngineError where another
-    process removed what they are based on."""
+    new. Runs of passages that have some by now are left out.
+
+    Returns:
+        The number of runs that it wrote.
+
+    Raises:
+        EngineError: Another process removed something they are based on.
+    """
     with connection.session() as session:
-        return int(session.execute_write(_write, list(runs), list(passages), concepts, relations))
+        return session.execute_write(_write, runs, passages, concepts, relations)
 
 
 def around(
     reader: Reader,
-    embeddings: Sequence[Sequence[float]],
-    keys: Sequence[str],
-    cited: Sequence[str],
+    embeddings: list[list[float]],
+    keys: list[str],
+    cited: list[str],
     *,
     near: int,
     common: int,
     most: int,
 ) -> RunsAround:
     """Return the runs that may answer a question, in one round trip; see the statement for the parameters."""
-    parameters = {"embeddings": list(embeddings), "keys": list(keys), "cited": list(cited)}
-    limits = {"near": near, "common": common, "most": most}
+
+    def count(rows: list[Row]) -> int:
+        return len({StoredEdge(*edge).statement for row in rows for edge in row["edges"]})
+
     rows = reader.near(
         "read/runs",
         near,
-        lambda rows: len({StoredEdge(*edge).statement for row in rows for edge in row["edges"]}),
-        **parameters,
-        **limits,
+        count,
+        embeddings=embeddings,
+        keys=keys,
+        cited=cited,
+        near=near,
+        common=common,
+        most=most,
     )
     if not rows:  # the memory was removed meanwhile
         return RunsAround(True, [], [], {})
     row = rows[0]
-    return RunsAround(
-        bool(row["complete"]),
-        [StoredEdge(*edge) for edge in without_removed(row["edges"])],
-        [StoredConcept(*concept) for concept in row["concepts"] if concept[3] is not None],
-        {name: vector for name, vector in row["relations"] if vector is not None},
-    )
+    edges = [StoredEdge(*edge) for edge in without_removed(row["edges"])]
+    concepts = [StoredConcept(*concept) for concept in row["concepts"]]
+    concepts = [concept for concept in concepts if concept.vector is not None]
+    relations = {name: vector for name, vector in row["relations"] if vector is not None}
+    return RunsAround(bool(row["complete"]), edges, concepts, relations)
 
 
 def mark_complete(connection: Connection) -> None:
@@ -223,57 +235,55 @@ def mark_complete(connection: Connection) -> None:
 
 
 def _write(
-    tx: ManagedTransaction,
-    runs: list[Run],
-    passages: list[str],
-    concepts: dict[str, NDArray[np.float32]],
-    relations: dict[str, NDArray[np.float32]],
+    tx: ManagedTransaction, runs: list[Run], passages: list[str], concepts: Vectors, relations: Vectors
 ) -> int:
     tx.run(statement("write/queue")).consume()
-    there = {row["id"] for row in tx.run(statement("read/passages_with_runs"), passages=Unlogged(passages))}
-    runs = [run for run in runs if there.isdisjoint(run.passages)]
-    empty = sorted(set(passages).difference(there, *(run.passages for run in runs)))
-    rows: dict[str, list[Row]] = {
-        "concept_vectors": [{"id": name, "vector": pack_vector(vector)} for name, vector in concepts.items()],
-        "relations": [{"name": name, "vector": pack_vector(vector)} for name, vector in relations.items()],
-        # Of a passage whose statements join no two names a run of no edges says that it was looked at.
-        "runs": [
-            *map(_run_row, runs),
-            *(
-                {"id": content_id("run", passage), "title": "no edges", "edges": 0, "passages": [passage]}
-                for passage in empty
-            ),
-        ],
-    }
+    done = {row["id"] for row in tx.run(statement("read/passages_with_runs"), passages=Unlogged(passages))}
+    runs = [run for run in runs if done.isdisjoint(run.passages)]
+    run_rows = [_run_row(run) for run in runs]
+    empty = set(passages) - done
+    empty.difference_update(*(run.passages for run in runs))
+    for passage in sorted(empty):  # a run of no edges says that the passage joins no names
+        id_ = content_id("run", passage)
+        run_rows.append({"id": id_, "title": "no edges", "edges": 0, "passages": [passage]})
+    _write_rows(tx, "concept_vectors", _vector_rows("id", concepts))
+    _write_rows(tx, "relations", _vector_rows("name", relations))
+    _write_rows(tx, "runs", run_rows)
     for kind, name in _KINDS.items():
-        rows[f"edges_of_{name}"] = [row for run in runs for row in _edge_rows(run, kind)]
-        related = {
-            s.id: edge.relation
-            for run in runs
-            for edge in run.edges
-            for s in edge.statements
-            if s.kind == kind
-        }
-        rows[f"relations_of_{name}"] = [
-            {"statement": id_, "relation": relation} for id_, relation in related.items()
-        ]
-    for name, some in rows.items():
-        if not some:
-            continue
-        record = tx.run(statement(f"write/{name}"), rows=Unlogged(some)).single()
-        wanted = sum(len(row["passages"]) for row in some) if name == "runs" else len(some)
-        if record is not None and record["written"] != wanted:
-            raise EngineError(
-                f"{wanted - record['written']} of {wanted} {name.replace('_', ' ')} found no place: another "
-                "process removed what they stand on",
-                hint="Run it again",
-            )
+        edges = [row for run in runs for row in _edge_rows(run, kind)]
+        by_statement = {row["statement"]: row for row in edges}
+        _write_rows(tx, f"edges_of_{name}", edges)
+        _write_rows(tx, f"relations_of_{name}", list(by_statement.values()))
     return len(runs)
 
 
+def _write_rows(tx: ManagedTransaction, name: str, rows: list[Row]) -> None:
+    """Run a statement over rows. Raises EngineError if it wrote less than they say."""
+    if not rows:
+        return
+    record = tx.run(statement(f"write/{name}"), rows=Unlogged(rows)).single()
+    if record is None:
+        return
+    wanted = len(rows)
+    if name == "runs":
+        wanted = sum(len(row["passages"]) for row in rows)
+    lost = wanted - record["written"]
+    if lost:
+        raise EngineError(
+            f"{lost} of {wanted} {name.replace('_', ' ')} found no place: another process removed what they "
+            "stand on",
+            hint="Run it again",
+        )
+
+
+def _vector_rows(key: str, vectors: Vectors) -> list[Row]:
+    return [{key: name, "vector": pack_vector(vector)} for name, vector in vectors.items()]
+
+
 def _run_row(run: Run) -> Row:
-    title = "; ".join(f"{edge.subject} {edge.relation} {edge.object}" for edge in run.edges[:3])
-    return {"id": run.id, "title": title[:_TITLE], "edges": len(run.edges), "passages": run.passages}
+    first = [f"{edge.subject} {edge.relation} {edge.object}" for edge in run.edges[:3]]
+    title = "; ".join(first)[:_TITLE]
+    return {"id": run.id, "title": title, "edges": len(run.edges), "passages": run.passages}
 
 
 def _edge_rows(run: Run, kind: str) -> Iterator[Row]:
@@ -286,6 +296,7 @@ def _edge_rows(run: Run, kind: str) -> Iterator[Row]:
                     "number": edge.number,
                     "position": position,
                     "subject": edge.subject,
+                    "relation": edge.relation,
                     "object": edge.object,
                 }
 

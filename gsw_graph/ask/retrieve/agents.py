@@ -10,15 +10,18 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from gsw_graph.concurrency import map_unordered
-from gsw_graph.errors import GswGraphError, InputError, ReplyError
+from gsw_graph.errors import GswGraphError, InputError
 from gsw_graph.model.results import AgentStep, RankedPassage
 from gsw_graph.models.chat.request import Reply, Request
 from gsw_graph.models.prompts import prompt
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from typing import TypeAlias
 
     from gsw_graph.ask.retrieve.context import Context
+
+    OnText: TypeAlias = Callable[[str], None] | None
 
 
 T = TypeVar("T")
@@ -26,7 +29,7 @@ STAGE = "agents"  # of an answer's seconds: while the language model is asked by
 
 
 class HaltedError(GswGraphError):
-    """The question has ended, by an error of another agent or by Ctrl-C; nobody sees this one."""
+    """The question has ended, by an error of another agent or by Ctrl-C; nobody sees this error."""
 
 
 def request_for(task: str, user: str, schema: dict[str, Any] | None = None, *, limit: int) -> Request:
@@ -35,14 +38,20 @@ def request_for(task: str, user: str, schema: dict[str, Any] | None = None, *, l
     return Request(task, messages, schema, limit=limit)
 
 
+def describe_steps(steps: Iterable[Any]) -> str:
+    """Write the questions of a plan or network in one line, for the trace."""
+    return " ".join(f"({step.id}) {step.question}" for step in steps)
+
+
 class Team:
     """The agents of one question, whose searches and calls of the language model run side by side."""
 
     def __init__(self, context: Context) -> None:
-        self.context, self.trace = context, context.trace
+        self.context = context
+        self.ended = threading.Event()  # no agent begins another step
         self._lock = threading.Lock()
-        self._calls, self._since = 0, 0.0  # calls under way, and since when there are any
-        self._ended = threading.Event()
+        self._calls = 0  # under way
+        self._since = 0.0  # when the first of them began
 
     @property
     def model(self) -> str:
@@ -50,18 +59,8 @@ class Team:
         return self.context.llm.model if self.context.llm else ""
 
     def agent(self, name: str) -> Agent:
-        """Return one of them, as the trace names it."""
+        """Return an agent; the trace shows the name."""
         return Agent(self, name)
-
-    def end(self) -> None:
-        """Let no agent begin another step."""
-        self._ended.set()
-
-    def step(self, step: AgentStep) -> None:
-        """Write a step into the trace, where somebody asked for one; from any thread."""
-        with self._lock:
-            if self.trace is not None:
-                self.trace.steps.append(step)
 
     @contextmanager
     def call(self, agent: str, stage: str) -> Iterator[None]:
@@ -82,16 +81,23 @@ class Team:
 
     def lock(self) -> threading.Lock:
         """Return the lock of the trace and the clock. Raises HaltedError."""
-        if self._ended.is_set():
+        if self.ended.is_set():
             raise HaltedError("the question has ended")
         return self._lock
+
+    def write(self, step: AgentStep) -> None:
+        """Write a step into the trace, if there is one; from any thread."""
+        with self._lock:
+            if self.context.trace is not None:
+                self.context.trace.steps.append(step)
 
 
 class Agent:
     """One agent. name: as the trace shows it."""
 
     def __init__(self, team: Team, name: str) -> None:
-        self._team, self.name = team, name
+        self.team = team
+        self.name = name
 
     def ask(
         self,
@@ -100,18 +106,18 @@ class Agent:
         task: str,
         describe: Callable[[T], str],
         *,
-        on_text: Callable[[str], None] | None = None,
+        on_text: OnText = None,
     ) -> T:
         """Return what the language model replies. task, describe: the step in words, for the trace.
 
         Raises ReplyError (no reply that can be used, or the budget of the question is used up), StoppedError
         and InputError as the model does, and HaltedError."""
-        llm = self._team.context.llm
+        llm = self.team.context.llm
         if llm is None:
             raise InputError("an agent needs a language model", hint="Name one by --llm or GSWGRAPH_LLM")
         start = perf_counter()
         try:
-            with self._team.call(self.name, request.stage):
+            with self.team.call(self.name, request.stage):
                 reply = llm.ask(request, check, on_text=on_text)
         except GswGraphError as error:
             self._write(request.stage, task, "", start, failed=str(error))
@@ -132,30 +138,29 @@ class Agent:
         """Return what `run` finds, beside other searches. statements: of `cypher/`, that it runs. passages:
         of what it found, for the trace; describe: what it found, in words, else the titles of the passages.
         Raises HaltedError, and what `run` does."""
-        context = self._team.context
-        with self._team.lock():
+        context = self.team.context
+        with self.team.lock():
             context.begin("database", f"{self.name}: {stage}")
-            part = context.fork()  # one that traces would write as if it were all
+            part = context.fork()  # its trace is not written, as it would look like that of the question
         start = perf_counter()
         try:
             result = run(part)
         except Exception as error:
-            self._write(stage, task, "", start, statements=statements, failed=str(error))
+            self._write(stage, task, "", start, statements, failed=str(error))
             raise
         finally:
-            with self._team.lock():
+            with self.team.lock():
                 context.join(part)
         shown = passages(result)
-        outcome = (
-            describe(result)
-            if describe
-            else "; ".join(passage.title or passage.id for passage in shown) or "nothing"
-        )
-        self._write(stage, task, outcome, start, statements=statements, passages=shown)
+        if describe is not None:
+            outcome = describe(result)
+        else:
+            outcome = "; ".join(passage.title or passage.id for passage in shown) or "nothing"
+        self._write(stage, task, outcome, start, statements, shown)
         return result
 
     def note(self, stage: str, task: str, outcome: str, failed: str | None = None) -> None:
-        """Write a step that takes neither model nor graph, as a decision by a rule."""
+        """Write a step that takes neither model nor graph, such as a decision by a rule."""
         self._write(stage, task, outcome, perf_counter(), failed=failed)
 
     def _write(
@@ -164,47 +169,47 @@ class Agent:
         task: str,
         outcome: str,
         start: float,
-        *,
-        tokens: dict[str, int] | None = None,
         statements: Sequence[str] = (),
         passages: Sequence[RankedPassage] = (),
+        tokens: dict[str, int] | None = None,
         failed: str | None = None,
     ) -> None:
         ids = [passage.id for passage in passages]
         seconds = perf_counter() - start
-        self._team.step(
+        self.team.write(
             AgentStep(self.name, stage, task, outcome, list(statements), ids, tokens or {}, seconds, failed)
         )
 
 
-def side_by_side(team: Team, tasks: Sequence[Callable[[], T]]) -> list[T | ReplyError]:
-    """Return what each task returns, in their order; a ReplyError costs its own task alone. Any other error,
-    of a task or of who waits (Ctrl-C), ends the team and is raised."""
+def side_by_side(team: Team, tasks: Sequence[Callable[[], T]]) -> list[T]:
+    """Return what each task returns, in their order. An error of a task, or of who waits (Ctrl-C), ends the
+    team and is raised."""
 
-    def run(number: int) -> tuple[int, T | ReplyError]:
-        try:
-            return number, tasks[number]()
-        except ReplyError as error:
-            return number, error
+    def run(number: int) -> tuple[int, T]:
+        return number, tasks[number]()
 
     try:
         results = dict(map_unordered(run, range(len(tasks)), len(tasks)))
     except BaseException:
-        team.end()
+        team.ended.set()
         raise
     return [results[number] for number in range(len(tasks))]
 
 
 class AgentModel:
-    """The language model of an agent. model: its name. task, describe: as of `Agent.ask`. Its replies do not
+    """The language model of an agent that reads evidence for a task, named in the trace. Its replies do not
     say what they took: the steps of the trace do."""
 
-    def __init__(self, agent: Agent, model: str, task: str, describe: Callable[[Any], str]) -> None:
-        self.model, self._agent, self._task, self._describe = model, agent, task, describe
+    def __init__(self, agent: Agent, task: str) -> None:
+        self.model = agent.team.model
+        self._agent = agent
+        self._task = task
 
-    def ask(
-        self, request: Request, check: Callable[[Any], T], *, on_text: Callable[[str], None] | None = None
-    ) -> Reply[T]:
-        """Return as `Agent.ask`."""
-        value = self._agent.ask(request, check, self._task, self._describe, on_text=on_text)
+    def ask(self, request: Request, check: Callable[[Any], T], *, on_text: OnText = None) -> Reply[T]:
+        """Return as `Agent.ask`; the reply is that of a reader."""
+        value = self._agent.ask(request, check, self._task, _describe, on_text=on_text)
         return Reply(value, False, 0, 0, 0.0)
+
+
+def _describe(reply: Any) -> str:
+    return str(reply.answer or reply.missing or "nothing")

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,16 +19,21 @@ from scipy import sparse
 from gsw_graph.ask.retrieve.names.walk import Seeds, walk
 
 if TYPE_CHECKING:
+    from typing import TypeAlias
+
     from numpy.typing import NDArray
 
     from gsw_graph.ask.retrieve.names.graph import Near
     from gsw_graph.ask.retrieve.recipes import EdgeWeights, PropositionRecipe
 
-PassagePropositions = tuple[str, Sequence[str], Sequence[Sequence[str]]]
-"""A passage, its propositions, and the concepts that each mentions."""
-Encode = Callable[[Sequence[str]], "NDArray[np.float32]"]
-VectorsOf = Callable[[list[str]], "Mapping[str, NDArray[np.float32]]"]
-EncodePaths = Callable[[Sequence[Sequence[str]]], "NDArray[np.float32]"]
+    Vectors: TypeAlias = NDArray[np.float32]
+    Numbers: TypeAlias = NDArray[np.intp]
+    Matrix: TypeAlias = sparse.csr_array
+    PassagePropositions: TypeAlias = tuple[str, Sequence[str], Sequence[Sequence[str]]]
+    """A passage, its propositions, and the concepts that each mentions."""
+    Encode: TypeAlias = Callable[[list[str]], Vectors]
+    VectorsOf: TypeAlias = Callable[[list[str]], dict[str, Vectors]]
+    EncodePaths: TypeAlias = Callable[[list[list[str]]], Vectors]
 
 CHANCE = 1e-4  # share of random pairs of names above the threshold of similarity; .80 for all-MiniLM-L6-v2
 FALLBACK = 0.8  # the paper's threshold, where the names are too few to see that share
@@ -56,87 +60,93 @@ class PropositionGraph:
     passages: list[str]
     concepts: list[str]
     propositions: list[str]
-    mentions: sparse.csr_array
-    home: NDArray[np.int32]
-    similar: sparse.csr_array
+    mentions: Matrix
+    home: Numbers
+    similar: Matrix
 
-    @cached_property
-    def contains(self) -> sparse.csr_array:
-        """Return (passages, concepts): 1 where a proposition of the passage mentions the concept."""
-        ones, numbers = np.ones(len(self.home), np.float32), np.arange(len(self.home))
-        size = (len(self.passages), len(self.propositions))
-        counts = sparse.csr_array(sparse.csr_array((ones, (self.home, numbers)), shape=size) @ self.mentions)
-        counts.data[:] = 1
-        return counts
-
-    def edges(self, weights: EdgeWeights) -> sparse.csr_array:
+    def edges(self, weights: EdgeWeights) -> Matrix:
         """Return all edges in one symmetric matrix over the nodes: the passages, then the concepts."""
+        mentions = self.mentions.tocoo()
+        places = self.home[mentions.row], mentions.col
+        shape = len(self.passages), len(self.concepts)
+        contains = sparse.csr_array((mentions.data, places), shape=shape)
+        contains.data[:] = weights.containment  # however many propositions mention the concept
         together = sparse.csr_array(self.mentions.T @ self.mentions)
         together.setdiag(0)
         together.eliminate_zeros()
-        aside = np.float32(weights.clique) * together + np.float32(weights.synonymy) * self.similar
-        up = np.float32(weights.containment) * self.contains
-        return sparse.csr_array(
-            sparse.block_array([[None, up], [up.T, aside]], format="csr", dtype=np.float32)
-        )
+        aside = np.float32(weights.clique) * together
+        aside += np.float32(weights.synonymy) * self.similar
+        blocks = [[None, contains], [contains.T, aside]]
+        return sparse.csr_array(sparse.block_array(blocks, format="csr", dtype=np.float32))
 
 
 def build(
-    rows: Iterable[PassagePropositions], similar_to: Callable[[list[str]], sparse.csr_array] | None = None
+    rows: Iterable[PassagePropositions], similar_to: Callable[[list[str]], Matrix] | None = None
 ) -> PropositionGraph:
     """Build a graph from rows of passages, sorted since engines give them in any order; similar_to: gives the
     cosines of similar names, where they are wanted."""
-    ordered = [(passage, sorted(zip(ids, mentions, strict=True))) for passage, ids, mentions in sorted(rows)]
-    passages = [passage for passage, _ in ordered]
-    propositions = [id_ for _, facts in ordered for id_, _ in facts]
-    home = [number for number, (_, facts) in enumerate(ordered) for _ in facts]
-    mentioned = [sorted(set(concepts)) for _, facts in ordered for _, concepts in facts]
-    concepts = sorted({concept for keys in mentioned for concept in keys})
+    ordered = sorted(rows)
+    concepts = sorted({name for _, _, mentions in ordered for names in mentions for name in names})
     numbers = {concept: number for number, concept in enumerate(concepts)}
-    column = np.array([numbers[concept] for keys in mentioned for concept in keys], dtype=np.int32)
-    ends = np.cumsum([0, *map(len, mentioned)])
-    ones = np.ones(len(column), np.float32)
+    propositions = []
+    home = []
+    columns: list[int] = []
+    ends = [0]
+    for number, (_, ids, mentions) in enumerate(ordered):
+        for id_, names in sorted(zip(ids, mentions, strict=True)):
+            propositions.append(id_)
+            home.append(number)
+            columns += sorted(numbers[name] for name in set(names))
+            ends.append(len(columns))
+    ones = np.ones(len(columns), np.float32)
     shape = (len(propositions), len(concepts))
-    matrix = sparse.csr_array((ones, column, ends), shape=shape)
+    matrix = sparse.csr_array((ones, np.array(columns, np.int32), ends), shape=shape)
     similar = similar_to(concepts) if similar_to else _none_similar(len(concepts))
-    return PropositionGraph(passages, concepts, propositions, matrix, np.array(home, dtype=np.int32), similar)
+    passages = [passage for passage, _, _ in ordered]
+    return PropositionGraph(passages, concepts, propositions, matrix, np.array(home, np.intp), similar)
 
 
-def similar_names(names: Sequence[str], encode: Encode, threshold: float = 0.0) -> sparse.csr_array:
+def similar_names(names: list[str], encode: Encode, threshold: float = 0.0) -> Matrix:
     """Return (names, names), symmetric: the cosine of names of more than two letters that is above the
     threshold, of each name its NEIGHBOURS nearest and those whose nearest it is among.
 
     A threshold of 0 is the cosine that a share of CHANCE of the pairs exceeds, so that it fits any embedder.
     """
-    rows, columns, cosines = [], [], []
-    vectors = encode(names) if names else np.zeros((0, 1), np.float32)
-    least = threshold or FALLBACK
-    if not threshold and len(names) >= _FEWEST:
-        sample = np.linspace(0, len(names) - 1, min(_SAMPLE, len(names))).astype(np.intp)
-        pairs = (vectors[sample] @ vectors[sample].T)[np.triu_indices(len(sample), 1)]
-        least = float(np.quantile(pairs, 1 - CHANCE))
-    speaking = np.array([len(_LETTERS.sub("", name)) > 2 for name in names], dtype=bool)
-    for begin in range(0, len(names), _BLOCK):
-        block = vectors[begin : begin + _BLOCK] @ vectors.T
-        block[~speaking[begin : begin + _BLOCK]] = 0
-        block[:, ~speaking] = 0
-        block[np.arange(len(block)), np.arange(begin, begin + len(block))] = 0
-        if block.shape[1] > NEIGHBOURS:
-            floor = np.partition(block, -NEIGHBOURS, axis=1)[:, -NEIGHBOURS]
-            block[block < floor[:, None]] = 0
-        row, column = np.nonzero(block >= least)
-        rows.append(row + begin)
-        columns.append(column)
-        cosines.append(block[row, column])
-    if not rows:
-        return _none_similar(0)
-    ends = (np.concatenate(rows), np.concatenate(columns))
-    one_way = sparse.csr_array((np.concatenate(cosines), ends), shape=(len(names), len(names)))
-    return sparse.csr_array(one_way.maximum(one_way.T))
+    letters = [_LETTERS.sub("", name) for name in names]
+    numbers = np.array([number for number, text in enumerate(letters) if len(text) > 2])
+    if not len(numbers):
+        return _none_similar(len(names))
+    vectors = encode([names[number] for number in numbers])
+    least = threshold or _chance_cosine(vectors)
+    blocks = []
+    for begin in range(0, len(vectors), _BLOCK):
+        cosines = vectors[begin : begin + _BLOCK] @ vectors.T
+        np.fill_diagonal(cosines[:, begin:], 0)  # of a name with itself
+        if len(vectors) > NEIGHBOURS:
+            floor = np.partition(cosines, -NEIGHBOURS, axis=1)[:, -NEIGHBOURS, None]
+            cosines[cosines < floor] = 0
+        cosines[cosines < least] = 0
+        blocks.append(sparse.csr_array(cosines))
+    one_way = sparse.vstack(blocks, format="csr")
+    similar = one_way.maximum(one_way.T).tocoo()
+    places = numbers[similar.row], numbers[similar.col]
+    return sparse.csr_array((similar.data, places), shape=(len(names), len(names)))
 
 
-def _none_similar(names: int) -> sparse.csr_array:
-    return sparse.csr_array(sparse.eye_array(names, dtype=np.float32, format="csr") * np.float32(0))
+def _chance_cosine(vectors: Vectors) -> float:
+    """Return the cosine that a share of CHANCE of the pairs exceeds."""
+    if len(vectors) < _FEWEST:
+        return FALLBACK
+    size = min(_SAMPLE, len(vectors))
+    numbers = np.linspace(0, len(vectors) - 1, size).astype(np.intp)
+    sample = vectors[numbers]
+    pairs = (sample @ sample.T)[np.triu_indices(size, 1)]
+    return float(np.quantile(pairs, 1 - CHANCE))
+
+
+def _none_similar(names: int) -> Matrix:
+    # The stubs take the shape for data.
+    return sparse.csr_array((names, names), dtype=np.float32)  # type: ignore[return-value]
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,17 +159,11 @@ class Path:
 
 
 def beam_search(
-    vectors: NDArray[np.float32],
-    question: NDArray[np.float32],
+    vectors: Vectors,
+    question: Vectors,
     linked: NDArray[np.bool_],
-    *,
-    width: int,
-    length: int,
-    jumps: int = 0,
-    coherence: float = -1.0,
-    exact: int = 0,
-    encode: Callable[[Sequence[tuple[int, ...]]], NDArray[np.float32]] | None = None,
-    one_order: bool = True,
+    recipe: PropositionRecipe,
+    encode: Callable[[list[Path]], Vectors],
 ) -> tuple[list[Path], list[Path]]:
     """Search for paths of propositions that are near a question.
 
@@ -167,79 +171,83 @@ def beam_search(
         vectors: (propositions, dimension), of length 1.
         question: (dimension,), of length 1.
         linked: (propositions, propositions), whether one can follow the other.
-        width: Paths of a length that are kept.
-        length: Longest path.
-        jumps: So many of the best propositions can follow any.
-        coherence: Least cosine of a proposition with the one before.
-        exact: Best paths of a length that score what `encode` gives for their text; the others, and all where
-            there are no more than `width`, score the cosine of the mean of their vectors.
+        recipe: `width` paths of each length up to `length` are kept; the `jumps` best propositions can follow
+            any; `coherence` is the least cosine of a proposition with the one before. The `exact` best paths
+            of a length score what `encode` gives for their text; the others, and all where there are no more
+            than `width`, score the cosine of the mean of their vectors. With `one_order` the same
+            propositions in another order are the same path, of which the first stays (as in the authors'
+            code).
         encode: Vectors of paths.
-        one_order: Whether the same propositions in another order are the same path, of which the first stays
-            (as in the authors' code).
 
     Returns:
         The `width` best single propositions; and the paths of every length that were in a beam, best first.
     """
-    if not len(vectors):
-        return [], []
     alone = vectors @ question
     best = np.argsort(-alone, kind="stable")
-    first = beam = [Path((int(n),), float(alone[n])) for n in best[:width]]
-    every = list(beam)
+    first = [Path((number,), float(alone[number])) for number in best[: recipe.width].tolist()]
     jump = np.zeros(len(vectors), dtype=bool)
-    jump[best[:jumps]] = True
+    jump[best[: recipe.jumps]] = True
+    beam = first
+    paths = list(first)
     visited: set[object] = set()
-    for _ in range(1, length):
-        grown: list[tuple[float, tuple[int, ...]]] = []
+    for _ in range(1, recipe.length):
+        grown = []
         for path in beam:
             steps = list(path.steps)
-            allowed = (linked[steps[-1]] | jump) & (vectors @ vectors[steps[-1]] >= coherence)
+            last = steps[-1]
+            allowed = (linked[last] | jump) & (vectors @ vectors[last] >= recipe.coherence)
             allowed[steps] = False
-            nexts = np.flatnonzero(allowed)
+            following = np.flatnonzero(allowed)
             cosines = vectors @ vectors[steps].sum(axis=0)
-            lengths = np.sqrt(np.maximum(cosines[steps].sum() + 2 * cosines[nexts] + 1, 1e-12))
-            scores = (alone[steps].sum() + alone[nexts]) / lengths
-            order = np.argsort(-scores, kind="stable")[:_POOL]
-            for score, new in zip(scores[order].tolist(), nexts[order].tolist(), strict=True):
-                key = frozenset((*steps, new)) if one_order else (*steps, new)
+            lengths = cosines[steps].sum() + 2 * cosines[following] + 1  # squared, of the sums of vectors
+            scores = alone[steps].sum() + alone[following]
+            scores /= np.sqrt(np.maximum(lengths, 1e-12))
+            for place in np.argsort(-scores, kind="stable")[:_POOL]:
+                joined = (*path.steps, int(following[place]))
+                key = frozenset(joined) if recipe.one_order else joined
                 if key not in visited:
                     visited.add(key)
-                    grown.append((score, (*path.steps, new)))
+                    grown.append(Path(joined, float(scores[place])))
         if not grown:
             break
-        grown.sort(key=lambda entry: -entry[0])  # stable: of equal ones the first
-        if encode is not None and exact and len(grown) > width:
-            texts = [steps for _, steps in grown[:exact]]
-            scored = zip((encode(texts) @ question).tolist(), texts, strict=True)
-            grown = sorted(scored, key=lambda entry: -entry[0])
-        beam = [Path(steps, score) for score, steps in grown[:width]]
-        every += beam
-    return first, sorted(every, key=lambda path: -path.score)
+        grown.sort(key=_by_score)  # stable: of equal ones the first
+        if recipe.exact and len(grown) > recipe.width:
+            exact = grown[: recipe.exact]
+            exact_scores = encode(exact) @ question
+            grown = [Path(path.steps, float(score)) for path, score in zip(exact, exact_scores, strict=True)]
+            grown.sort(key=_by_score)
+        beam = grown[: recipe.width]
+        paths += beam
+    return first, sorted(paths, key=_by_score)
+
+
+def _by_score(path: Path) -> float:
+    return -path.score
 
 
 @dataclass(frozen=True, slots=True)
 class PropositionResult:
-    """What PropRAG found: passage ids with their scores, best first; seeds of the last walk, the heaviest
-    first; the best paths, as proposition ids with the cosine of the path; and passages that it walked
-    over."""
+    """The result of PropRAG: passage ids with their scores, best first; seeds of the last walk, the heaviest
+    first; the best paths, as proposition ids with the cosine of the path; and the number of passages that it
+    walked over."""
 
-    passages: list[str] = field(default_factory=list)
-    scores: list[float] = field(default_factory=list)
-    seeds: list[tuple[str, float]] = field(default_factory=list)
-    paths: list[tuple[list[str], float]] = field(default_factory=list)
-    walked: int = 0
+    passages: list[str]
+    scores: list[float]
+    seeds: list[tuple[str, float]]
+    paths: list[tuple[list[str], float]]
+    walked: int
 
 
 def rank_passages(
     graph: PropositionGraph,
-    vector: NDArray[np.float32],
+    vector: Vectors,
     near: Near,
     facts: Near,
     k: int,
     recipe: PropositionRecipe,
     *,
     vectors_of: VectorsOf,
-    encode: EncodePaths | None = None,
+    encode: EncodePaths,
 ) -> PropositionResult:
     """Rank passages for a question by PropRAG.
 
@@ -256,120 +264,117 @@ def rank_passages(
     """
     size = len(graph.passages)
     if not size:
-        return PropositionResult()
+        return PropositionResult([], [], [], [], 0)
     edges = graph.edges(recipe.weights)
-    numbers = {passage: number for number, passage in enumerate(graph.passages)}
-    cosines = {numbers[passage]: cosine for passage, cosine in near if passage in numbers}
-    best, last = max(cosines.values(), default=1.0), min(cosines.values(), default=0.0)
-    scaled = np.zeros(edges.shape[0], dtype=np.float32)
-    scaled[list(cosines)] = (np.array(list(cosines.values())) - last) / max(best - last, 1e-9)
-    of_facts = {fact: number for number, fact in enumerate(graph.propositions)}
-    start = [Path((of_facts[fact],), cosine) for fact, cosine in facts if fact in of_facts]
-    heads = _concepts(graph, start[: recipe.propositions])[: recipe.entities]
+    scaled = _scaled_cosines(graph, near, edges.shape[0])
+    numbers = {fact: number for number, fact in enumerate(graph.propositions)}
+    known = [(numbers[fact], cosine) for fact, cosine in facts if fact in numbers]
+    start = [Path((number,), cosine) for number, cosine in known[: recipe.propositions]]
     reset = recipe.passage_weight * scaled
-    reset[[size + concept for concept, _ in heads]] = 1.0
+    for concept in _concepts(graph, start, recipe.entities):
+        reset[size + concept] = 1.0
     if not reset.any():
         reset = scaled if scaled.any() else np.ones_like(scaled)
     wide = _walk(edges, reset, recipe.damping, recipe.steps)[:size]
-    focus = np.sort(np.argsort(-wide, kind="stable")[: recipe.focus])
+    best = np.argsort(-wide, kind="stable")
+    focus = np.sort(best[: recipe.focus])
 
     inside = np.unique(np.concatenate([focus, edges[focus].indices]))
-    concepts = inside[inside >= size] - size
+    concepts = inside[len(focus) :] - size
     single, paths = _search(graph, vector, focus, concepts, recipe, vectors_of, encode)
     if recipe.first_stage:
-        single = start[: recipe.propositions]
-    place = {int(node): n for n, node in enumerate(inside)}
-    seeds = {
-        node: weight for node, weight in _from_paths(graph, single, paths, recipe).items() if node in place
-    }
-    reset = recipe.focus_passage_weight * scaled[inside]
-    reset[[place[node] for node in seeds]] = list(seeds.values())
+        single = start
+    weights = _seed_weights(graph, paths, recipe.path_entities)
+    for concept, weight in _seed_weights(graph, single, recipe.first_entities).items():
+        weights[concept] = max(weight, weights.get(concept, 0.0))
+    reachable = set(concepts.tolist())
+    seeds = {concept: weight for concept, weight in weights.items() if concept in reachable}
+    reset = recipe.focus_passage_weight * scaled
+    for concept, weight in seeds.items():
+        reset[size + concept] = weight
+    reset = reset[inside]
+    whole = float(reset.sum())
     final = wide.astype(np.float64)  # a small share of a small weight must not become nothing
-    if reset.any():
+    if whole:
         narrow = _walk(edges[inside][:, inside], reset, recipe.focus_damping, recipe.steps)
         reached = np.flatnonzero(narrow[: len(focus)])
         final *= _BELOW * narrow[narrow > 0].min()
-        final[inside[reached]] = narrow[reached]
-    ranked = np.argsort(-final, kind="stable")[: min(k, int(np.count_nonzero(final)))]
-    whole = float(reset.sum()) or 1.0
-    named = [(graph.concepts[node - size], weight / whole) for node, weight in seeds.items()]
-    return PropositionResult(
-        [graph.passages[n] for n in ranked],
-        final[ranked].tolist(),
-        sorted(named, key=lambda entry: (-entry[1], entry[0])),
-        [([graph.propositions[n] for n in path.steps], path.score) for path in paths],
-        size,
-    )
+        final[focus[reached]] = narrow[reached]
+    ranked = [number for number in np.argsort(-final, kind="stable")[:k] if final[number]]
+    passages = [graph.passages[number] for number in ranked]
+    named = [(graph.concepts[concept], weight / whole) for concept, weight in seeds.items() if whole]
+    named.sort(key=lambda entry: (-entry[1], entry[0]))
+    found = [(_ids(graph, path), path.score) for path in paths]
+    return PropositionResult(passages, final[ranked].tolist(), named, found, size)
 
 
-def _walk(
-    edges: sparse.csr_array, reset: NDArray[np.float32], damping: float, steps: int
-) -> NDArray[np.float32]:
-    seeds = Seeds((reset / reset.sum()).astype(np.float32), np.ones(len(reset), np.float32))
-    mass = walk(edges, seeds, restart=1 - damping, steps=steps)
-    whole: NDArray[np.float32] = mass / mass.sum()
-    return whole
+def _scaled_cosines(graph: PropositionGraph, near: Near, nodes: int) -> Vectors:
+    """Return (nodes,): the cosines of passages, the best as 1 and the last as 0, and 0 for all else."""
+    numbers = {passage: number for number, passage in enumerate(graph.passages)}
+    scaled = np.zeros(nodes, dtype=np.float32)
+    known = {numbers[passage]: cosine for passage, cosine in near if passage in numbers}
+    if known:
+        cosines = np.array(list(known.values()))
+        last = cosines.min()
+        scaled[list(known)] = (cosines - last) / max(cosines.max() - last, 1e-9)
+    return scaled
+
+
+def _walk(edges: Matrix, reset: Vectors, damping: float, steps: int) -> Vectors:
+    share = (reset / reset.sum()).astype(np.float32)
+    mass = walk(edges, Seeds(share, np.ones_like(share)), restart=1 - damping, steps=steps)
+    return np.asarray(mass / mass.sum())
 
 
 def _search(
     graph: PropositionGraph,
-    vector: NDArray[np.float32],
-    focus: NDArray[np.intp],
-    concepts: NDArray[np.intp],
+    vector: Vectors,
+    focus: Numbers,
+    concepts: Numbers,
     recipe: PropositionRecipe,
     vectors_of: VectorsOf,
-    encode: EncodePaths | None,
+    encode: EncodePaths,
 ) -> tuple[list[Path], list[Path]]:
     """Return the best single propositions of some passages and the best paths over them. Two may follow each
     other by these concepts alone."""
     numbers = np.flatnonzero(np.isin(graph.home, focus)).tolist()
-    vectors = vectors_of([graph.propositions[n] for n in numbers])
-    candidates = np.array([n for n in numbers if graph.propositions[n] in vectors], dtype=np.intp)
-    if not len(candidates):
+    vectors = vectors_of([graph.propositions[number] for number in numbers])
+    numbers = [number for number in numbers if graph.propositions[number] in vectors]
+    if not numbers:
         return [], []
-    mentioned = graph.mentions[candidates][:, concepts]
-    near = mentioned @ graph.similar[concepts][:, concepts]
-    linked = ((mentioned @ mentioned.T) + (near @ mentioned.T)).toarray() > 0
-    ids = [graph.propositions[n] for n in candidates]
-    first, paths = beam_search(
-        np.stack([vectors[id_] for id_ in ids]),
-        vector,
-        linked,
-        width=recipe.width,
-        length=recipe.length,
-        jumps=recipe.jumps,
-        coherence=recipe.coherence,
-        exact=recipe.exact,
-        encode=(lambda some: encode([[ids[n] for n in steps] for steps in some])) if encode else None,
-        one_order=recipe.one_order,
-    )
-    single, best = (
-        [Path(tuple(int(candidates[n]) for n in path.steps), path.score) for path in some]
-        for some in (first, paths[: recipe.paths])
-    )
-    return single, best
+    mentioned = graph.mentions[numbers][:, concepts]
+    similar = mentioned @ graph.similar[concepts][:, concepts]
+    linked = (mentioned + similar) @ mentioned.T
+
+    def in_graph(paths: list[Path]) -> list[Path]:
+        return [Path(tuple(numbers[step] for step in path.steps), path.score) for path in paths]
+
+    def encode_paths(paths: list[Path]) -> Vectors:
+        return encode([_ids(graph, path) for path in in_graph(paths)])
+
+    candidates = np.stack([vectors[graph.propositions[number]] for number in numbers])
+    first, paths = beam_search(candidates, vector, linked.toarray() > 0, recipe, encode_paths)
+    return in_graph(first), in_graph(paths[: recipe.paths])
 
 
-def _from_paths(
-    graph: PropositionGraph, single: Sequence[Path], paths: Sequence[Path], recipe: PropositionRecipe
-) -> Mapping[int, float]:
-    """Return seeds of stage 2 by node: the concepts of the best single propositions and of the best paths,
-    each by its best path, 1 for the best of each kind."""
-    seeds: dict[int, float] = {}
-    for some, top_k in ((single, recipe.first_entities), (paths, recipe.path_entities)):
-        heads = _concepts(graph, some)[:top_k]
-        top = max((max(scores) for _, scores in heads), default=0.0)
-        for concept, scores in heads:
-            node = len(graph.passages) + concept
-            seeds[node] = max(seeds.get(node, 0.0), max(scores) / top if top > 0 else 0.0)
-    return seeds
+def _ids(graph: PropositionGraph, path: Path) -> list[str]:
+    return [graph.propositions[step] for step in path.steps]
 
 
-def _concepts(graph: PropositionGraph, paths: Sequence[Path]) -> list[tuple[int, list[float]]]:
-    """Return the concepts of some paths with the scores of the paths they are in, those with the largest sum
-    first."""
-    scores: dict[int, list[float]] = defaultdict(list)
+def _seed_weights(graph: PropositionGraph, paths: Sequence[Path], most: int) -> dict[int, float]:
+    """Return the weights of seeds of stage 2: the first concepts of some paths, each by its best path, 1 for
+    the best of all, 0 for a negative cosine."""
+    best = {concept: max(scores) for concept, scores in _concepts(graph, paths, most).items()}
+    top = max([1e-9, *best.values()])
+    return {concept: max(score, 0.0) / top for concept, score in best.items()}
+
+
+def _concepts(graph: PropositionGraph, paths: Sequence[Path], most: int) -> dict[int, list[float]]:
+    """Return the first concepts of some paths with the scores of the paths they are in, those with the
+    largest sum first."""
+    scores = defaultdict[int, list[float]](list)
     for path in paths:
-        for concept in sorted(set(graph.mentions[list(path.steps)].indices.tolist())):
+        for concept in set(graph.mentions[list(path.steps)].indices.tolist()):
             scores[concept].append(path.score)
-    return sorted(scores.items(), key=lambda entry: (-sum(entry[1]), graph.concepts[entry[0]]))
+    ranked = sorted(scores, key=lambda concept: (-sum(scores[concept]), graph.concepts[concept]))
+    return {concept: scores[concept] for concept in ranked[:most]}

@@ -1,36 +1,58 @@
-"""The search of AutoPrunedRetriever: runs of edges near a question by their symbols, then by what their
-edges say. docs/pruned.md has the equations and what departs from them.
+"""AutoPrunedRetriever: runs of edges near a question by their symbols, then by what their edges say, and
+passages by a walk that starts from them. docs/pruned.md has the equations and what departs from them.
 
-Of the paper: the coarse score (section 2.4, A.3), the five terms of the fine score (A.3), and the choice of
-runs by channel (2.5). The database gives the runs that come into question: the paper compares all runs
-there are.
+Of the paper: the coarse score (section 2.4, A.3), the five terms of the fine score (A.3), the choice of runs
+by channel (2.5), and the runs as the prompt (2.6). The database gives the runs that come into question: the
+paper compares all runs there are. Ours: the passages of the runs are seeds of the walk of `linked`, the names
+in the best runs lead to a second one, and the first passages are read below the runs; with `recipe=paper` the
+runs alone.
 """
 
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from neo4j.exceptions import ClientError
 
-from gsw_graph.ask.answer.evidence import flat
+from gsw_graph.ask.answer.evidence import Edge, Fact, Item, Run, Sentence, cut, flat
+from gsw_graph.ask.retrieve.names.graph import fetch_neighbourhood
 from gsw_graph.ask.retrieve.names.linking import link, mentions
-from gsw_graph.model.results import RunEdge
-from gsw_graph.store.codebook import edge_number
-from gsw_graph.text.names import CONNECTORS, FUNCTION_WORDS, WORD
+from gsw_graph.ask.retrieve.names.walk import rank_passages, write_walk
+from gsw_graph.ask.retrieve.strategies.baselines import DENSE
+from gsw_graph.ask.retrieve.strategies.linked import LINKED, fetch_passages, in_order
+from gsw_graph.ask.strategy import Query, Retrieved, Strategy
+from gsw_graph.model.results import FoundRun, RunEdge
+from gsw_graph.models.chat.request import estimate
+from gsw_graph.store import codebook, questions
+from gsw_graph.text.names import CONNECTORS, FUNCTION_WORDS, WORD, normalise
 from gsw_graph.text.words import unpack_vectors
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import TypeAlias
 
     from numpy.typing import NDArray
 
     from gsw_graph.ask.plan import Plan
     from gsw_graph.ask.retrieve.context import Context
     from gsw_graph.ask.retrieve.recipes import FineRecipe, PrunedRecipe
+    from gsw_graph.model.results import RankedPassage
     from gsw_graph.store.codebook import RunsAround, StoredEdge
+    from gsw_graph.store.questions import CachedQuestion
 
+    Vectors: TypeAlias = NDArray[np.float32]
+    Scores: TypeAlias = NDArray[np.float64]
+    VectorOf: TypeAlias = dict[str, Vectors]
+    Channels: TypeAlias = "dict[str, list[ScoredRun]]"
+    Earlier: TypeAlias = list[CachedQuestion]
+
+FORBIDDEN = "Neo.ClientError.Security.Forbidden"
+PASSAGE = 200  # tokens of a passage that is read below the runs
 _LINES = 4  # of a question: what one-to-one matching costs doubles with each
 _REFERENCE = re.compile(r"#\d+")
 
@@ -49,28 +71,25 @@ class Codebook:
     def __init__(self, part: RunsAround) -> None:
         self.concepts = {concept.canonical: concept for concept in part.concepts}
         self.concepts |= {concept.id: concept for concept in part.concepts}
-        texts = (
-            edge
-            for edge in part.edges
-            if edge.relation in part.relations and {edge.subject, edge.object} <= self.concepts.keys()
-        )
-        edges = [edge for edge in map(self._canonical, texts) if edge.subject != edge.object]
-        edges.sort(key=lambda edge: (edge.run, edge.position, edge.statement))
-        lines: dict[str, list[StoredEdge]] = {}
-        for edge in edges:
-            lines.setdefault(edge.run, []).append(edge)
-        self.runs, self.lines = list(lines), list(lines.values())
-        self.vectors = [_unit([edge.vector for edge in run]) for run in self.lines]
-        ids = sorted(self.concepts)
-        self.vector_of = dict(zip(ids, _unit([self.concepts[id_].vector for id_ in ids]), strict=True))
-        kinds = sorted(part.relations)
-        self._relations = dict(zip(kinds, _unit([part.relations[name] for name in kinds]), strict=True))
+        self.vector_of = _unit_vectors({id_: concept.vector for id_, concept in self.concepts.items()})
+        self._relations = _unit_vectors(part.relations)
+        by_run: dict[str, list[StoredEdge]] = {}
+        for edge in sorted(part.edges, key=attrgetter("run", "position", "statement")):
+            concepts = {edge.subject, edge.object}
+            if edge.relation in self._relations and concepts <= self.concepts.keys():
+                edge = self._canonical(edge)
+                if edge.subject != edge.object:
+                    by_run.setdefault(edge.run, []).append(edge)
+        self.runs = list(by_run)
+        self.lines = list(by_run.values())
+        self.vectors = [_unit([edge.vector for edge in edges]) for edges in self.lines]
 
     def _canonical(self, edge: StoredEdge) -> StoredEdge:
-        subject, object_ = (self.concepts[id_].canonical for id_ in (edge.subject, edge.object))
+        subject = self.concepts[edge.subject].canonical
+        object_ = self.concepts[edge.object].canonical
         if (subject, object_) == (edge.subject, edge.object):
             return edge
-        number = edge_number(subject, edge.relation, object_)
+        number = codebook.edge_number(subject, edge.relation, object_)
         return replace(edge, subject=subject, object=object_, number=number)
 
     def coarse(self, question: QueryVectors, recipe: PrunedRecipe) -> list[int]:
@@ -78,25 +97,26 @@ class Codebook:
         question and one of the run + w_rel * the same of relations; what is below 0 counts 0 (A.3)."""
         near_concept = _best_cosines(self.vector_of, question.concepts)
         near_relation = _best_cosines(self._relations, question.lines)
-        scores = [
-            recipe.concept_weight * max(max(near_concept[e.subject], near_concept[e.object]) for e in run)
-            + recipe.relation_weight * max(near_relation[edge.relation] for edge in run)
-            for run in self.lines
-        ]
-        return sorted(range(len(scores)), key=lambda run: (-scores[run], run))[: recipe.shortlist]
+        scores = []
+        for edges in self.lines:
+            concept = max(max(near_concept[edge.subject], near_concept[edge.object]) for edge in edges)
+            relation = max(near_relation[edge.relation] for edge in edges)
+            scores.append(recipe.concept_weight * concept + recipe.relation_weight * relation)
+        return sorted(range(len(scores)), key=lambda run: -scores[run])[: recipe.shortlist]
 
     def in_passages(self, passages: Sequence[str]) -> list[int]:
         """Return the runs that occur in some passages."""
-        passage_ids = set(passages)
-        return [n for n, run in enumerate(self.lines) if any(edge.passage in passage_ids for edge in run)]
+        found = {edge.run for edges in self.lines for edge in edges if edge.passage in passages}
+        return [number for number, run in enumerate(self.runs) if run in found]
 
     def edges(self, run: int) -> list[RunEdge]:
         """Return the edges of a run as people see them, each once."""
         edges: dict[int, RunEdge] = {}
         for edge in self.lines[run]:
-            subject, object_ = (flat(self.concepts[id_].name) for id_ in (edge.subject, edge.object))
-            place = edge.statement, edge.passage
-            edges.setdefault(edge.number, RunEdge(edge.number, subject, edge.relation, object_, *place))
+            subject = flat(self.concepts[edge.subject].name)
+            object_ = flat(self.concepts[edge.object].name)
+            shown = RunEdge(edge.number, subject, edge.relation, object_, edge.statement, edge.passage)
+            edges.setdefault(edge.number, shown)
         return list(edges.values())
 
 
@@ -104,8 +124,8 @@ class Codebook:
 class QueryVectors:
     """Unit vectors (n, dimension) of what a question names, and of its lines, which are its relations too."""
 
-    concepts: NDArray[np.float32]
-    lines: NDArray[np.float32]
+    concepts: Vectors
+    lines: Vectors
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,9 +140,10 @@ class ScoredRun:
 
 def lines_of(question: str, plan: Plan | None) -> list[str]:
     """Return the sub-questions of a plan without its references, else the question."""
-    steps = [step.question for level in plan.levels() for step in level] if plan is not None else []
-    lines = [line for step in steps if (line := " ".join(_REFERENCE.sub(" ", step).split()))]
-    return lines[:_LINES] or [question]
+    lines: list[str] = []
+    for level in plan.levels() if plan else ():
+        lines += (" ".join(_REFERENCE.sub(" ", step.question).split()) for step in level)
+    return list(filter(None, lines))[:_LINES] or [question]
 
 
 def query_vectors(
@@ -142,37 +163,37 @@ def query_vectors(
         return None
     vectors = context.vectors([question, *lines])
     of_lines = np.stack([vectors[line] for line in lines])
-    concepts = np.stack([vectors[question], *(book.vector_of[mention.key] for mention in linked)])
-    return QueryVectors(concepts, of_lines)
+    of_concepts = [book.vector_of[mention.key] for mention in linked]
+    return QueryVectors(np.stack([vectors[question], *of_concepts]), of_lines)
 
 
 def rank_runs(
-    book: Codebook, runs: Sequence[int], question: QueryVectors, recipe: PrunedRecipe
+    book: Codebook, runs: list[int], question: QueryVectors, recipe: PrunedRecipe
 ) -> list[ScoredRun]:
     """Return the `recipe.runs` best of some runs by their fine score."""
     if not runs:
         return []
+    runs = sorted(runs)
     longest = max(len(book.lines[run]) for run in runs)
-    similar = np.full((len(runs), len(question.lines), longest), -np.inf, np.float64)
+    cosines = np.full((len(runs), len(question.lines), longest), -np.inf)
+    whole = np.zeros(len(runs))
     middle = mean_vector(question.lines)
-    whole = np.zeros(len(runs), np.float64)
-    for n, run in enumerate(runs):
+    for number, run in enumerate(runs):
         vectors = book.vectors[run]
-        similar[n, :, : len(vectors)] = question.lines @ vectors.T
-        whole[n] = mean_vector(vectors) @ middle
-    scores = fine_scores(similar, whole, recipe.fine)
-    nearest = similar.max(axis=1)
-    order = sorted(range(len(runs)), key=lambda n: (-scores[n], runs[n]))[: recipe.runs]
-    best = nearest.argmax(axis=1)
-    return [
-        ScoredRun(runs[n], float(scores[n]), book.lines[runs[n]][best[n]], float(nearest[n, best[n]]))
-        for n in order
-    ]
+        cosines[number, :, : len(vectors)] = question.lines @ vectors.T
+        whole[number] = mean_vector(vectors) @ middle
+    scores = fine_scores(cosines, whole, recipe.fine)
+    ranked = []
+    for number in np.argsort(-scores, kind="stable")[: recipe.runs]:
+        run = runs[number]
+        nearest = cosines[number].max(axis=0)
+        best = nearest.argmax()
+        edge = book.lines[run][best]
+        ranked.append(ScoredRun(run, float(scores[number]), edge, float(nearest[best])))
+    return ranked
 
 
-def fine_scores(
-    raw: NDArray[np.float64], whole: NDArray[np.float64], recipe: FineRecipe
-) -> NDArray[np.float64]:
+def fine_scores(raw: Scores, whole: Scores, recipe: FineRecipe) -> Scores:
     """Return the fine score of each run: five terms over cosines (A.3).
 
     Thresholds are on raw cosines, as in the paper; the public code divides these by the number of the
@@ -185,43 +206,45 @@ def fine_scores(
         whole: (runs,), the cosine of the question with the run as a whole.
         recipe: Weights and thresholds.
     """
+    runs, asked, _ = raw.shape
     lines = np.isfinite(raw[:, 0]).sum(axis=1)
-    size = np.maximum(raw.shape[1] * lines, 1)
-    top = -np.sort(-raw.reshape(len(raw), -1), axis=1)[:, : recipe.top]
+    size = np.maximum(asked * lines, 1)
+    ordered = -np.sort(-raw.reshape(runs, -1), axis=1)
+    top = ordered[:, : recipe.top]
     used = np.minimum(size, recipe.top)
-    mean = np.where(np.arange(top.shape[1]) < used[:, None], top, 0.0).sum(axis=1) / used
-    above = np.maximum(whole, 0.0)
-    gate = _sigmoid((above - recipe.gate) / recipe.gate_scale) * above / np.sqrt(np.maximum(lines, 1))
+    mean = np.where(np.isfinite(top), top, 0.0).sum(axis=1) / used
+    covered = (raw.max(axis=2) >= recipe.cover).mean(axis=1)
     pairs = _sigmoid((raw - recipe.pair) / recipe.pair_scale).sum(axis=(1, 2))
-    scores: NDArray[np.float64] = (
-        recipe.top_weight * mean / raw.shape[1]
-        + recipe.cover_weight * (raw.max(axis=2) >= recipe.cover).mean(axis=1)
-        + recipe.pair_weight * np.log1p(pairs / np.sqrt(size))
-        + recipe.match_weight * matched(raw, recipe.match)
-        + recipe.gate_weight * gate
-    )
+    above = np.maximum(whole, 0.0)
+    gate = _sigmoid((above - recipe.gate) / recipe.gate_scale)
+    gate *= above / np.sqrt(np.maximum(lines, 1))
+    scores: Scores = recipe.top_weight * mean / asked
+    scores += recipe.cover_weight * covered
+    scores += recipe.pair_weight * np.log1p(pairs / np.sqrt(size))
+    scores += recipe.match_weight * matched(raw, recipe.match)
+    scores += recipe.gate_weight * gate
     return scores
 
 
-def matched(raw: NDArray[np.float64], least: float) -> NDArray[np.float64]:
+def matched(raw: Scores, least: float) -> Scores:
     """Return (runs,): the largest sum / sqrt(number) over matchings of question lines and run lines, none
     twice, of cosines of at least `least`; 0 without one. It costs 2^lines of the question, which are
     few."""
-    runs, questions, lines = raw.shape
-    sets = np.arange(2**questions)
+    runs, asked, lines = raw.shape
+    cosines = np.where(raw >= least, raw, -np.inf)
+    sets = np.arange(2**asked)
     best = np.full((runs, len(sets)), -np.inf)
     best[:, 0] = 0.0
     for line in range(lines):
         grown = best.copy()
-        for asked_line in range(questions):
-            with_it = sets[(sets >> asked_line) & 1 == 1]
-            cosine = np.where(raw[:, asked_line, line] >= least, raw[:, asked_line, line], -np.inf)
-            without = best[:, with_it ^ (1 << asked_line)]
-            grown[:, with_it] = np.maximum(grown[:, with_it], without + cosine[:, None])
+        for number in range(asked):
+            with_it = sets[(sets >> number) & 1 == 1]
+            joined = best[:, with_it - 2**number] + cosines[:, number, line, None]
+            grown[:, with_it] = np.maximum(grown[:, with_it], joined)
         best = grown
-    matches = np.array([int(bits).bit_count() for bits in sets])
-    scores: NDArray[np.float64] = np.max(best / np.sqrt(np.maximum(matches, 1)), axis=1)
-    return scores
+    sizes = np.array([bits.bit_count() for bits in range(len(sets))])
+    best /= np.sqrt(np.maximum(sizes, 1))
+    return np.asarray(best.max(axis=1))
 
 
 def select(book: Codebook, scored: list[ScoredRun], choice: str, same: float) -> list[ScoredRun]:
@@ -238,35 +261,206 @@ def select(book: Codebook, scored: list[ScoredRun], choice: str, same: float) ->
     vectors = np.stack([mean_vector(book.vectors[match.run]) for match in scored])
     cosines = vectors @ vectors.T
     clusters: dict[int, list[int]] = {}
-    for n in range(len(scored)):
-        leader = next((first for first in clusters if cosines[first, n] >= same), n)
-        clusters.setdefault(leader, []).append(n)
-    medoids = (
-        members[int(np.argmax(cosines[np.ix_(members, members)].sum(axis=1).round(5)))]
-        for members in clusters.values()
-    )
-    return [scored[n] for n in medoids]
+    for number in range(len(scored)):
+        leader = next((first for first in clusters if cosines[first, number] >= same), number)
+        clusters.setdefault(leader, []).append(number)
+    medoids = []
+    for members in clusters.values():
+        nearness = cosines[np.ix_(members, members)].sum(axis=1).round(5)
+        medoids.append(scored[members[nearness.argmax()]])
+    return medoids
 
 
-def mean_vector(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+def mean_vector(vectors: Vectors) -> Vectors:
     """Return the mean of some vectors, of length 1."""
     total = vectors.sum(axis=0)
-    mean: NDArray[np.float32] = total / np.float32(max(float(np.linalg.norm(total)), 1e-12))
-    return mean
+    return np.asarray(total / np.maximum(np.linalg.norm(total), 1e-12), np.float32)
 
 
-def _best_cosines(vectors: dict[str, NDArray[np.float32]], queries: NDArray[np.float32]) -> dict[str, float]:
+def _best_cosines(vectors: VectorOf, queries: Vectors) -> dict[str, float]:
     """Return the largest cosine of each vector with any of some others, at least 0."""
-    cosines = np.maximum((queries @ np.stack(list(vectors.values())).T).max(axis=0), 0.0)
-    return dict(zip(vectors, cosines.tolist(), strict=True))
+    cosines = queries @ np.stack(list(vectors.values())).T
+    best = cosines.max(axis=0, initial=0.0)
+    return dict(zip(vectors, best.tolist(), strict=True))
 
 
-def _unit(packed: list[bytes]) -> NDArray[np.float32]:
+def _unit_vectors(packed: dict[str, bytes]) -> VectorOf:
+    return dict(zip(packed, _unit(list(packed.values())), strict=True))
+
+
+def _unit(packed: list[bytes]) -> Vectors:
     """Return packed vectors, of length 1."""
     vectors = unpack_vectors(packed)
-    unit: NDArray[np.float32] = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
-    return unit
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return np.asarray(vectors / np.maximum(lengths, 1e-12))
 
 
-def _sigmoid(x: NDArray[np.float64]) -> NDArray[np.float64]:
+def _sigmoid(x: Scores) -> Scores:
     return 1 / (1 + np.exp(-x))
+
+
+def retrieve(context: Context, query: Query, recipe: PrunedRecipe) -> Retrieved:
+    """Find passages from the runs of a question: by `linked` where the memory holds no runs, by `dense`
+    where the question has no symbols."""
+    question = query.question
+    lines = lines_of(question, query.plan)
+    vector = context.vectors([question, *lines])[question]  # with the lines in one batch
+    earlier: Earlier = []
+    if context.options.question_cache and query.answer:
+        earlier = _earlier(context, vector.tolist(), recipe)
+    cited = list(dict.fromkeys(quote.passage.id for old in earlier for quote in old.quotes))
+    try:
+        book = _codebook(context, [question, *lines], cited, recipe)
+    except ClientError as error:
+        if error.code != FORBIDDEN:
+            raise
+        return _instead(context, query, LINKED, "runs are missing, and who asks may not write them")
+    if not book.runs:
+        return _instead(context, query, LINKED, "the memory holds nothing that runs are made of")
+    symbols = query_vectors(context, book, question, lines)
+    if symbols is None:
+        return _instead(context, query, DENSE, "the question has no symbols: it names and relates nothing")
+    graph, (near,) = fetch_neighbourhood(context, [question], recipe.walk)
+    queries = [(question, near)]
+    with context.clock("rank"):
+        facts = rank_runs(book, book.coarse(symbols, recipe), symbols, recipe)
+        answers = rank_runs(book, book.in_passages(cited), symbols, recipe)
+        channels = {
+            "answers": select(book, answers, recipe.answers, recipe.same),
+            "facts": select(book, facts, recipe.facts, recipe.same),
+        }
+        queries += ((question, _passages(runs)) for runs in channels.values() if runs)
+        bridges = _bridges(book, question, channels, recipe.names)
+    bridge_names = [book.concepts[id_].name for id_ in bridges]
+    if bridges:
+        further = " ".join([question, *bridge_names])
+        middle = np.mean([book.vector_of[id_] for id_ in bridges], axis=0)
+        toward = vector + recipe.toward * middle
+        assert context.neighbourhood is not None  # noqa: S101 - fetched above
+        (further_near,) = context.neighbourhood.fetch(
+            context, {further: toward.tolist()}, recipe.walk, recipe.nearest
+        )
+        graph = context.neighbourhood.graph
+        queries.append((further, further_near))
+    trace = context.trace
+    top_k = max(query.k, recipe.rerank.passages)
+    with context.clock("rank"):
+        result = rank_passages(graph, queries, top_k, recipe.walk, trace=trace is not None)
+    passages = fetch_passages(context, result, top_k)
+    ranked, sure = in_order(context, graph, question, result.mentions, near, passages, recipe.rerank, query.k)
+    if trace is not None:
+        write_walk(context, trace, result, ranked, twice=bool(bridges))
+        trace.bridges = bridge_names
+        trace.runs = []
+        for name, runs in channels.items():
+            for run in runs:
+                trace.runs.append(FoundRun(book.runs[run.run], name, run.score, book.edges(run.run)))
+    items = None
+    if context.llm is not None and query.answer:
+        items = _items(context, book, channels, earlier, ranked, recipe)
+    return Retrieved(ranked, items=items, confidence=sure)
+
+
+def _items(
+    context: Context,
+    book: Codebook,
+    channels: Channels,
+    earlier: Earlier,
+    ranked: list[RankedPassage],
+    recipe: PrunedRecipe,
+) -> list[Item]:
+    """Return what the language model reads (section 2.6): earlier questions, the runs of each channel, no
+    edge twice, and the first passages; each under a number that leads to its passage."""
+    items = []
+    for old in _questions(earlier, recipe.questions):
+        sentence = Sentence(flat(old.question), flat(old.answer))
+        items.append(_item("questions", old.quotes[0].passage, [sentence]))
+    runs = [(channel, book.edges(run.run)) for channel, some in channels.items() for run in some]
+    ids = sorted({edge.passage for _, edges in runs for edge in edges})
+    with context.clock("database"):
+        found = context.reader.passages(ids, [0.0] * len(ids))
+    passages = {passage.id: passage for passage in found}
+    used: set[int] = set()
+    budget = recipe.tokens
+    for channel, edges in runs:
+        by_passage: dict[str, list[Fact]] = defaultdict(list)
+        for edge in edges:
+            if edge.number not in used and edge.passage in passages:
+                used.add(edge.number)
+                by_passage[edge.passage].append(Edge(edge.subject, flat(edge.relation), edge.object))
+        new = [_item(channel, passages[id_], facts) for id_, facts in by_passage.items()]
+        budget -= sum(estimate(item.text) for item in new)
+        if budget < 0:
+            break
+        items += new
+    for passage in ranked[: recipe.passages]:
+        text = cut(flat(passage.text.removeprefix(f"{passage.title}\n")), PASSAGE)
+        items.append(_item("passages", passage, [Sentence(flat(passage.title), text)]))
+    return items
+
+
+def _item(channel: str, passage: RankedPassage, facts: list[Fact]) -> Item:
+    text = "; ".join(map(" ".join, facts))
+    return Item(text, passage, run=Run(tuple(facts), channel))
+
+
+def _questions(earlier: Earlier, choice: str) -> Earlier:
+    """Return `all` earlier questions, `none`, or one for each answer (`unique`)."""
+    if choice == "none":
+        return []
+    chosen: dict[str, CachedQuestion] = {}
+    for old in earlier:
+        chosen.setdefault(old.id if choice == "all" else normalise(old.answer), old)
+    return list(chosen.values())
+
+
+def _codebook(context: Context, lines: list[str], cited: list[str], recipe: PrunedRecipe) -> Codebook:
+    """Fetch the runs around a question; those that are missing in the memory are built first."""
+    embeddings = [vector.tolist() for vector in context.vectors(lines).values()]
+    keys = sorted({mention.key for mention in mentions(lines[0])})
+    limits = {"near": recipe.near, "common": recipe.common, "most": recipe.candidates}
+    with context.clock("database"):
+        part = codebook.around(context.reader, embeddings, keys, cited, **limits)
+        if not part.complete:
+            context.build_runs()
+            part = codebook.around(context.reader, embeddings, keys, cited, **limits)
+    return Codebook(part)
+
+
+def _earlier(context: Context, vector: list[float], recipe: PrunedRecipe) -> Earlier:
+    """Return earlier questions like this one. What was rejected, or cites what is there no more, is left
+    out."""
+    with context.clock("database"):
+        earlier = questions.near(context.reader, vector, recipe.near_questions)
+    kept = []
+    for old in earlier:
+        usable = old.cosine >= recipe.like and old.is_citable and old.verdict != "rejected"
+        if usable and all(context.reader.sees(quote.passage.id) for quote in old.quotes):
+            kept.append(old)
+    return kept
+
+
+def _instead(context: Context, query: Query, other: Strategy[Any], why: str) -> Retrieved:
+    return replace(other.run(context, query, other.recipe), ran=other.name, why=why)
+
+
+def _passages(runs: list[ScoredRun]) -> list[tuple[str, float]]:
+    """Return the passages of the runs' nearest edges, best first, each with the cosine of its best."""
+    best: dict[str, float] = {}
+    for run in runs:
+        passage = run.edge.passage
+        best[passage] = max(best.get(passage, -1.0), run.cosine)
+    return sorted(best.items(), key=lambda entry: -entry[1])
+
+
+def _bridges(book: Codebook, question: str, channels: Channels, most: int) -> list[str]:
+    """Return the first concepts of the nearest edges of the best runs that the question does not name, and
+    that another passage has too."""
+    padded = f" {normalise(question)} "
+    bridges: dict[str, None] = {}
+    for run in (run for runs in channels.values() for run in runs):
+        for id_ in (run.edge.object, run.edge.subject):
+            concept = book.concepts.get(book.concepts[id_].canonical)
+            if concept and concept.passages > 1 and f" {concept.canonical} " not in padded:
+                bridges[concept.canonical] = None
+    return list(bridges)[:most]

@@ -20,7 +20,7 @@ from gsw_graph.ask.options import EVIDENCE
 from gsw_graph.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
 _LEAST_SCORE = 1e-6
 
@@ -43,7 +43,7 @@ def last_hop(scores: Sequence[float]) -> float:
     return scores[-1]
 
 
-CHAIN_SCORES: dict[str, Callable[[Sequence[float]], float]] = {
+CHAIN_SCORES = {
     "panini_code": panini_code,
     "geometric": geometric,
     "last_hop": last_hop,
@@ -65,6 +65,11 @@ def _any_number(default: float) -> Any:
     return field(default=default, metadata={"least": float("-inf")})
 
 
+def choice(default: str, *others: str) -> Any:
+    """Return a field that is one of some names."""
+    return field(default=default, metadata={"among": dict.fromkeys((default, *others))})
+
+
 class Recipe:
     """A record of constants, checked when it is made: heirs are frozen dataclasses. metadata of a field:
     `least`, where that is not 0, or `among`, names that there are. Raises InputError."""
@@ -73,14 +78,16 @@ class Recipe:
 
     def __post_init__(self) -> None:
         for item in fields(self):  # type: ignore[arg-type]  # every heir is a dataclass
-            value, least = getattr(self, item.name), item.metadata.get("least", 0)
-            if isinstance(value, int | float) and not least <= value < float("inf"):
-                raise InputError(
-                    f"{item.name} cannot be {value!r}", hint=f"Give a number of at least {least}"
-                )
-            among = item.metadata.get("among")
-            if among is not None and value not in among:
-                raise InputError(f"{item.name} cannot be {value!r}", hint=f"Use one of {', '.join(among)}")
+            value = getattr(self, item.name)
+            least = item.metadata.get("least", 0)
+            among = item.metadata.get("among", (value,))
+            hint = ""
+            if value not in among:
+                hint = f"Use one of {', '.join(among)}"
+            elif isinstance(value, int | float) and not least <= value < float("inf"):
+                hint = f"Give a number of at least {least}"
+            if hint:
+                raise InputError(f"{item.name} cannot be {value!r}", hint=hint)
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,9 +156,9 @@ class RerankRecipe(Recipe):
 class LinkedRecipe(Recipe):
     """Of `linked`: its walk, the bridge entities for another one, and the order."""
 
-    walk: WalkRecipe = field(default_factory=WalkRecipe)
-    bridges: BridgeRecipe = field(default_factory=BridgeRecipe)
-    rerank: RerankRecipe = field(default_factory=RerankRecipe)
+    walk: WalkRecipe = WalkRecipe()
+    bridges: BridgeRecipe = BridgeRecipe()
+    rerank: RerankRecipe = RerankRecipe()
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,15 +183,15 @@ class ChainRecipe(Recipe):
     reranked: int = count(30)
     beam: int = count(5)
     candidates: int = count(15)
-    score: str = field(default="panini_code", metadata={"among": CHAIN_SCORES})
-    unplanned: str = field(default="bridge", metadata={"among": ("bridge", "one")})
+    score: str = choice(*CHAIN_SCORES)
+    unplanned: str = choice("bridge", "one")
     sharpness: float = 40.0
     walk_weight: float = 4.0
     walked: int = count(30)
     walked_from: int = count(3)
-    evidence: str = field(default="lines", metadata={"among": EVIDENCE})
-    reader: str = field(default="answer", metadata={"among": ("answer", "answer_panini")})
-    walk: WalkRecipe = field(default_factory=WalkRecipe)
+    evidence: str = choice("lines", *EVIDENCE)
+    reader: str = choice("answer", "answer_panini")
+    walk: WalkRecipe = WalkRecipe()
 
 
 # Panini, section 3.5 and appendix C: 20 entities, 15 pairs, all candidates reranked, a beam of 5, Eq. 1, and
@@ -223,10 +230,8 @@ class FusionRecipe(Recipe):
     walk_weight: float = 2.0
     offered: int = 3
     walked: int = count(200)
-    walk: WalkRecipe = field(default_factory=WalkRecipe)
-    chains: ChainRecipe = field(
-        default_factory=lambda: ChainRecipe(walked_from=1)
-    )  # one, as walks chose it already
+    walk: WalkRecipe = WalkRecipe()
+    chains: ChainRecipe = ChainRecipe(walked_from=1)  # one, as walks chose it already
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,9 +255,7 @@ class GraspRecipe(Recipe):
     rounds: further looks of an agent.
     """
 
-    units: str = field(
-        default="facts", metadata={"among": ("facts", "propositions", "pairs", "sentences", "passages")}
-    )
+    units: str = choice("facts", "propositions", "pairs", "sentences", "passages")
     near: int = count(30)
     lexical: int = 0
     worded: int = 5
@@ -260,8 +263,8 @@ class GraspRecipe(Recipe):
     most: int = count(120)
     voting: int = count(20)
     scan: int = count(2000)
-    rewrite: str = field(default="late", metadata={"among": ("late", "first")})
-    read: str = field(default="lines", metadata={"among": ("lines", "passages")})
+    rewrite: str = choice("late", "first")
+    read: str = choice("lines", "passages")
     lines: int = count(10)
     voted: int = count(5)
     rounds: int = 3
@@ -366,11 +369,11 @@ class PrunedRecipe(Recipe):
     concept_weight: float = 1.0
     relation_weight: float = 0.3
     shortlist: int = count(200)
-    fine: FineRecipe = field(default_factory=FineRecipe)
+    fine: FineRecipe = FineRecipe()
     runs: int = count(20)
-    facts: str = field(default="all", metadata={"among": CHOICES})
-    answers: str = field(default="unique", metadata={"among": CHOICES})
-    questions: str = field(default="none", metadata={"among": CHOICES})
+    facts: str = choice("all", *CHOICES)
+    answers: str = choice("unique", *CHOICES)
+    questions: str = choice("none", *CHOICES)
     near_questions: int = count(5)
     like: float = 0.6
     same: float = 0.93
@@ -379,8 +382,8 @@ class PrunedRecipe(Recipe):
     names: int = 2
     toward: float = 0.5
     nearest: int = count(30)
-    walk: WalkRecipe = field(default_factory=WalkRecipe)
-    rerank: RerankRecipe = field(default_factory=RerankRecipe)
+    walk: WalkRecipe = WalkRecipe()
+    rerank: RerankRecipe = RerankRecipe()
 
 
 PRUNED_RECIPES = {
@@ -401,7 +404,7 @@ class IRCoTRecipe(Recipe):
     """Of `ircot`. search: the strategy that searches. near: passages of each search. steps: sentences at the
     most. held: passages shown."""
 
-    search: str = field(default="linked", metadata={"among": ("linked", "dense", "bm25", "proprag")})
+    search: str = choice("linked", "dense", "bm25", "proprag")
     near: int = count(5)
     steps: int = count(4)
     held: int = count(15)
@@ -453,9 +456,7 @@ class PropositionRecipe(Recipe):
     belongs to an embedder (the code's to NV-Embed-v2; the paper prints none).
     """
 
-    weights: EdgeWeights = field(
-        default_factory=lambda: EdgeWeights(clique=2.0, containment=1.0, synonymy=2.0)
-    )
+    weights: EdgeWeights = EdgeWeights(clique=2.0, containment=1.0, synonymy=2.0)
     propositions: int = count(20)
     entities: int = 40
     passage_weight: float = 0.05

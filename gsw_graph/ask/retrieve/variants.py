@@ -44,23 +44,24 @@ class Variant:
     def build(self) -> Strategy[Any]:
         """Return the strategy with these settings."""
         strategy = find_strategy(self.strategy)
-        settings, recipe = dict(self.settings), strategy.recipe
-        for name, value in settings.items():
+        recipe = strategy.recipe
+        for name, value in self.settings.items():
             _validate(name, value, current_value(self.strategy, name), strict=True)
-        if strategy.recipes and (named := settings.pop(_RECIPE, None)) is not None:
+        if _RECIPE in self.settings and strategy.recipes:
+            named = str(self.settings[_RECIPE])
             if named not in strategy.recipes:
-                raise InputError(
-                    f"there is no recipe {named!r}", hint=f"Use one of {', '.join(strategy.recipes)}"
-                )
-            recipe = strategy.recipes[str(named)]
-        for name, value in settings.items():
-            recipe = _with_value(recipe, name, value)
-        return strategy.with_recipe(recipe) if self.settings else strategy
+                hint = f"Use one of {', '.join(strategy.recipes)}"
+                raise InputError(f"there is no recipe {named!r}", hint=hint)
+            recipe = strategy.recipes[named]
+        for name, value in self.settings.items():
+            if name != _RECIPE:
+                recipe = _with_value(recipe, name, value)
+        return strategy.with_recipe(recipe)
 
 
 def parse_variants(text: str) -> list[Variant]:
     """Return the variants that a text names: `linked, proprag[recipe=paper, width=5]`. InputError: it is
-    written otherwise, or names what there is not."""
+    written otherwise, or names a strategy or setting that there is not."""
     return [parse_variant(part.strip()) for part in _COMMA.split(text)]
 
 
@@ -72,16 +73,20 @@ def parse_value(strategy: str, name: str, text: str) -> Value:
 
 def find_strategy(name: str) -> Strategy[Any]:
     """Return the strategy of this name. InputError: there is none."""
-    if name not in strategies():
-        raise InputError(f"there is no strategy {name!r}", hint=f"Use one of {', '.join(strategies())}")
-    return strategies()[name]
+    registry = strategies()
+    if name not in registry:
+        raise InputError(f"there is no strategy {name!r}", hint=f"Use one of {', '.join(registry)}")
+    return registry[name]
 
 
 def settings_of(strategy: str) -> dict[str, Value]:
     """Return the settings of a strategy with their values."""
     resolved = find_strategy(strategy)
-    named = [name for name, recipe in resolved.recipes.items() if recipe == resolved.recipe][:1]
-    return {**({_RECIPE: named[0]} if named else {}), **_values(resolved.recipe)}
+    settings: dict[str, Value] = {}
+    for name, recipe in resolved.recipes.items():
+        if recipe == resolved.recipe:
+            settings.setdefault(_RECIPE, name)
+    return settings | _values(resolved.recipe)
 
 
 def current_value(strategy: str, name: str) -> Value:
@@ -96,34 +101,40 @@ def parse_variant(text: str) -> Variant:
     """Return the strategy and settings that a text names, such as `ricr[recipe=paper]`. InputError: see
     `parse_variants`."""
     strategy, bracket, inside = text.partition("[")
-    plain = Variant(strategy.strip())
-    if not bracket:
-        return plain
+    strategy = strategy.strip()
+    find_strategy(strategy)
     settings: dict[str, Value] = {}
-    for part in inside.removesuffix("]").split(","):
-        name, sign, value = (piece.strip() for piece in part.partition("="))
+    for part in inside.removesuffix("]").split(",") if bracket else ():
+        name, sign, value = part.partition("=")
+        name = name.strip()
         if not sign or name in settings or not inside.endswith("]"):
             raise InputError(
                 f"{text!r} is no strategy with settings",
                 hint="Write linked[walk.restart=0.2, walk.steps=8], each setting once",
             )
-        settings[name] = parse_value(plain.strategy, name, value)
-    return Variant(plain.strategy, settings)
+        settings[name] = parse_value(strategy, name, value.strip())
+    return Variant(strategy, settings)
 
 
 def _values(recipe: Any, prefix: str = "") -> dict[str, Value]:
     """Return the values of a record by name, those of records within it too."""
     values: dict[str, Value] = {}
-    for each in fields(recipe):
-        name, value = f"{prefix}{each.name}", getattr(recipe, each.name)
-        values |= _values(value, f"{name}.") if is_dataclass(value) else {name: value}
+    for item in fields(recipe):
+        name = prefix + item.name
+        value = getattr(recipe, item.name)
+        if is_dataclass(value):
+            values |= _values(value, f"{name}.")
+        else:
+            values[name] = value
     return values
 
 
-def _with_value(recipe: Any, name: str, value: Value) -> Any:
+def _with_value(recipe: Any, name: str, value: Any) -> Any:
     """Return a record with another value of a setting, which may be of a record within it."""
     first, point, rest = name.partition(".")
-    return replace(recipe, **{first: _with_value(getattr(recipe, first), rest, value) if point else value})
+    if point:
+        value = _with_value(getattr(recipe, first), rest, value)
+    return replace(recipe, **{first: value})
 
 
 def _validate(name: str, value: object, present: Value, *, strict: bool) -> Value:
@@ -132,6 +143,5 @@ def _validate(name: str, value: object, present: Value, *, strict: bool) -> Valu
     try:
         return checker.validate_python(value, strict=strict)
     except ValidationError:
-        raise InputError(
-            f"{name} cannot be {value!r}", hint=f"It is {present!r}: give {_KINDS[kind]}"
-        ) from None
+        hint = f"It is {present!r}: give {_KINDS[kind]}"
+        raise InputError(f"{name} cannot be {value!r}", hint=hint) from None

@@ -52,13 +52,16 @@ def strategies() -> dict[str, Strategy[Any]]:
     registry = dict(STRATEGIES)
     for entry in entry_points(group=GROUP):
         try:
-            strategy, problem = entry.load(), "it is no Strategy"
+            strategy = entry.load()
         except Exception as error:  # code of others may raise anything
-            strategy, problem = None, f"it cannot be loaded ({error})"
-        if isinstance(strategy, Strategy) and strategy.name not in registry:
-            registry[strategy.name] = strategy
-            continue
-        if isinstance(strategy, Strategy):
-            problem = "its name is taken"
+            problem = f"it cannot be loaded ({error})"
+        else:
+            if not isinstance(strategy, Strategy):
+                problem = "it is no Strategy"
+            elif strategy.name in registry:
+                problem = "its name is taken"
+            else:
+                registry[strategy.name] = strategy
+                continue
         warnings.warn(f"the strategy {entry.name!r} of {entry.value} is left out: {problem}", stacklevel=2)
     return registry

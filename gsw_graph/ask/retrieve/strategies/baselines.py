@@ -43,9 +43,10 @@ def closed_book(context: Context, query: Query, _: NoRecipe) -> Retrieved:
 
 
 def _short_answer(reply: object) -> str:
-    """Return what follows "Answer:". ValueError: nothing does."""
-    answer = str(reply).rpartition("Answer:")[2].strip().partition("\n")[0]
-    if not answer or "Answer:" not in str(reply):
+    """Return the rest of the line after "Answer:". ValueError: there is none."""
+    _, label, text = str(reply).rpartition("Answer:")
+    answer = text.strip().partition("\n")[0]
+    if not label or not answer:
         raise ValueError('write "Answer:" and a few words')
     return answer
 
@@ -55,7 +56,7 @@ def dense(context: Context, query: Query, recipe: SearchRecipe) -> Retrieved:
     embedding = context.vector(query.question).tolist()
     with context.clock("database"):
         passages = context.reader.dense(embedding, max(query.k, recipe.rerank, 10))
-    return Retrieved(_reranked(context, query, passages, recipe), evidence="passages")
+    return _reranked(context, query, passages, recipe)
 
 
 def bm25(context: Context, query: Query, recipe: SearchRecipe) -> Retrieved:
@@ -63,19 +64,22 @@ def bm25(context: Context, query: Query, recipe: SearchRecipe) -> Retrieved:
     words = lucene_words(query.question)
     with context.clock("database"):
         passages = context.reader.bm25(words, max(query.k, recipe.rerank)) if words else []
-    return Retrieved(_reranked(context, query, passages, recipe), evidence="passages")
+    return _reranked(context, query, passages, recipe)
 
 
 def _reranked(
     context: Context, query: Query, passages: list[RankedPassage], recipe: SearchRecipe
-) -> list[RankedPassage]:
+) -> Retrieved:
     """Return the first passages, some of them in the order of the reranker where one is set."""
-    first, rest = passages[: recipe.rerank], passages[recipe.rerank :]
-    if first and (scores := context.relevance(query.question, first)) is not None:
-        ranked = sorted(zip(scores, first, strict=True), key=lambda pair: -pair[0])
-        first = [replace(passage, score=score) for score, passage in ranked]
-        rest = [replace(passage, score=min(passage.score, first[-1].score)) for passage in rest]
-    return [*first, *rest][: query.k]
+    first = passages[: recipe.rerank]
+    scores = context.relevance(query.question, first) if first else None
+    if scores is not None:
+        first = [replace(passage, score=score) for passage, score in zip(first, scores, strict=True)]
+        first.sort(key=lambda passage: -passage.score)
+        least = first[-1].score
+        rest = passages[recipe.rerank :]
+        passages = first + [replace(passage, score=min(passage.score, least)) for passage in rest]
+    return Retrieved(passages[: query.k], evidence="passages")
 
 
 NONE = Strategy(
@@ -91,8 +95,13 @@ BM25 = Strategy("bm25", "the engine's full-text index", bm25, SearchRecipe(), st
 
 
 _LIMIT = 300  # tokens of a sentence
-_SEARCHES: dict[str, Strategy[Any]] = {strategy.name: strategy for strategy in (LINKED, DENSE, BM25, PROPRAG)}
-_ENDS = re.compile(r"\bso,? the answer is\b", re.IGNORECASE)
+_SEARCHES: dict[str, Strategy[Any]] = {
+    "linked": LINKED,
+    "dense": DENSE,
+    "bm25": BM25,
+    "proprag": PROPRAG,
+}
+_ENDS = re.compile(r"(?i)\bso,? the answer is\b")
 
 
 def reason(context: Context, query: Query, recipe: IRCoTRecipe) -> Retrieved:
@@ -104,37 +113,32 @@ def reason(context: Context, query: Query, recipe: IRCoTRecipe) -> Retrieved:
     thoughts: list[str] = []
     note = None
     for _ in range(recipe.steps):
+        passages = reciprocal_rank_fusion(rankings)
         try:
-            thought = _think(agent, query.question, thoughts, reciprocal_rank_fusion(rankings), recipe.held)
+            thought = _think(agent, query.question, thoughts, passages, recipe.held)
         except ReplyError as error:
             note = f"the reasoning ended early: {error}"
             break
-        if thought in thoughts:
+        if thought in thoughts or _ENDS.search(thought):
             break
         thoughts.append(thought)
-        if _ENDS.search(thought):
-            break
         rankings.append(_search(agent, thought, recipe))
     return Retrieved(reciprocal_rank_fusion(rankings)[: query.k], note=note, evidence="passages")
 
 
 def _search(agent: Agent, words: str, recipe: IRCoTRecipe) -> list[RankedPassage]:
-    search = _SEARCHES[recipe.search]
-    return agent.search(
-        "search",
-        words,
-        lambda context: search(context, Query(words, k=recipe.near)).passages,
-        ["read/nearest", "read/passages"],
-        list,
-    )
+    strategy = _SEARCHES[recipe.search]
+
+    def run(context: Context) -> list[RankedPassage]:
+        return strategy(context, Query(words, k=recipe.near)).passages
+
+    return agent.search("search", words, run, ["read/nearest", "read/passages"], list)
 
 
-def _think(
-    agent: Agent, question: str, thoughts: list[str], passages: list[RankedPassage], limit: int
-) -> str:
-    evidence = listed(list(texts(passages, most=limit)))
-    thought_text = " ".join(map(flat, thoughts)) or "(nothing)"
-    user = f"{evidence}\n\nQuestion: {flat(question)}\nSo far: {thought_text}"
+def _think(agent: Agent, question: str, thoughts: list[str], passages: list[RankedPassage], most: int) -> str:
+    evidence = listed(list(texts(passages, most=most)))
+    said = " ".join(map(flat, thoughts)) or "(nothing)"
+    user = f"{evidence}\n\nQuestion: {flat(question)}\nSo far: {said}"
     request = request_for("ircot", user, limit=_LIMIT)
     return agent.ask(request, _sentence, f"what follows from {len(passages)} texts?", str)
 

@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from itertools import groupby
+from operator import attrgetter
+from typing import TYPE_CHECKING
 
 from gsw_graph.ask.answer.chains import from_chains
 from gsw_graph.ask.answer.evidence import BUDGET, Item, flat, texts
 from gsw_graph.ask.answer.reader import read_answer
 from gsw_graph.ask.plan import rewrite, word_stems
-from gsw_graph.ask.retrieve.agents import AgentModel, Team, request_for, side_by_side
+from gsw_graph.ask.retrieve.agents import AgentModel, Team, describe_steps, request_for, side_by_side
 from gsw_graph.ask.retrieve.intent import (
     ANY_DATE,
     DEEPEST,
@@ -26,7 +28,6 @@ from gsw_graph.ask.retrieve.intent import (
     ask_intent,
     choose_approach,
     date_bounds,
-    describe,
     parts_of,
     read_intent,
 )
@@ -42,6 +43,8 @@ from gsw_graph.models.prompts import fence
 from gsw_graph.text.names import normalise
 
 if TYPE_CHECKING:
+    from typing import TypeAlias
+
     import numpy as np
     from numpy.typing import NDArray
 
@@ -51,44 +54,55 @@ if TYPE_CHECKING:
     from gsw_graph.ask.retrieve.qa_chains import Link
     from gsw_graph.model.results import RankedPassage
 
-T = TypeVar("T")
-Asked = list[tuple[str, "str | None"]]  # sub-questions and their answers
+    Passages: TypeAlias = list[RankedPassage]
+    Asked: TypeAlias = list[tuple[str, str | None]]
+    """Sub-questions and their answers."""
+    Vectors: TypeAlias = Mapping[str, NDArray[np.float32]]
 
 _CHAINED = 0.2  # weight of a path beside chains, which have 1: it puts them in order and adds little
 CITED_WEIGHT = 2.0  # of the passages that an answer is based on, where those of a path have 1
 SURE = 0.5  # confidence from which chains hold the answer for four questions of five (docs/ricr.md)
 ONE_PAIR = 0.8  # confidence from which one pair answers a simple question, as in `auto`
-_NEAR, _COMMON, _DATED = 100, 30, 30  # of the passages among which dated ones are looked for
+# Of the passages among which dated ones are looked for.
+_NEAR = 100
+_COMMON = 30
+_DATED = 30
 _ANSWER = 200  # characters of an answer that goes into the next question
-_BESIDE, _READ = 2, 5  # passages that are read with the findings, where none is missing and where some are
+# Passages that are read with the findings, if none is missing and if some are.
+_BESIDE = 2
+_READ = 5
 _COMPARED = 100  # first passages that are looked at for duplicates
-_GAP_TOKENS, _GAPS, _GAP_LENGTH = 300, 2, 300
+_GAP_TOKENS = 300
+_GAPS = 2
+_GAP_LENGTH = 300
 _GAP_QUESTIONS = {"type": "array", "maxItems": _GAPS, "items": {"type": "string", "maxLength": _GAP_LENGTH}}
-_GAP_SCHEMA: dict[str, Any] = {
+_GAP_SCHEMA = {
     "type": "object",
     "properties": {"questions": _GAP_QUESTIONS},
     "required": ["questions"],
     "additionalProperties": False,
 }
-_LATEST = re.compile(r"\b(?:latest|last|most recent(?:ly)?|newest)\b", re.IGNORECASE)
+_LATEST = re.compile(r"(?i)\b(?:latest|last|most recent(?:ly)?|newest)\b")
 
 
 @dataclass(frozen=True, slots=True)
 class SubProblem:
-    """Ask one question of the network. parents: ids of those whose answers it needs, as `#k` in it."""
+    """Ask one question of the network. parents: ids of those whose answers it needs, as `#k` in it; level:
+    of the network, above that of its parents."""
 
     id: int
     question: str
     approach: Approach = "deep chain"
     parents: tuple[int, ...] = ()
+    level: int = 0
 
 
 @dataclass
 class Finding:
-    """Hold what became of a sub-problem. gain: expected of it. sources: lines that the answer is based on."""
+    """The result of a sub-problem. gain: expected of it. sources: lines that the answer is based on."""
 
     problem: SubProblem
-    passages: list[RankedPassage]
+    passages: Passages
     gain: float = 1.0
     answer: str | None = None
     sources: tuple[Item, ...] = ()
@@ -100,44 +114,49 @@ def run(context: Context, query: Query, recipe: PathwiseRecipe) -> Retrieved:
     A language model, where one is set, reads intent and plan in one call and follows the paths; where it
     fails, the rules do that. Each step is in the trace.
     """
-    paths = _Paths(Team(context), query, recipe)
+    paths = _Paths(context, query, recipe)
     intent, plan = paths.understand()
     approach = paths.choose(intent)
     if query.plan is None and choose_approach(intent) == "dense precision":
         plan = None  # one fact answers it
-    paths.team.agent("selection").note("selection", str(intent), approach)
+    paths.note("selection", "selection", str(intent), approach)
     retrieved = paths.follow(paths.network(intent, approach, plan), approach, plan)
-    why = None if context.llm else f"no language model is set: rules of English read the question, {approach}"
-    return replace(
-        retrieved, plan=plan, note="; ".join(dict.fromkeys(paths.notes)) or retrieved.note, ran=None, why=why
-    )
+    note = "; ".join(dict.fromkeys(paths.notes)) or retrieved.note
+    why = None
+    if context.llm is None:
+        why = f"no language model is set: rules of English read the question, {approach}"
+    return replace(retrieved, plan=plan, note=note, ran=None, why=why)
 
 
-@dataclass
 class _Paths:
-    """Follow one question. notes: what could not be done on the way; searched: questions so far."""
+    """Follow one question. notes: what could not be done on the way; searched: questions so far; documents:
+    passages of a path."""
 
-    team: Team
-    query: Query
-    recipe: PathwiseRecipe
-    notes: list[str] = field(default_factory=list)
-    searched: list[str] = field(default_factory=list)
+    def __init__(self, context: Context, query: Query, recipe: PathwiseRecipe) -> None:
+        self.context = context
+        self.team = Team(context)
+        self.query = query
+        self.recipe = recipe
+        self.documents = max(recipe.documents, query.k)
+        self.notes: list[str] = []
+        self.searched: list[str] = []
 
-    @property
-    def documents(self) -> int:
-        """Return passages of a path."""
-        return max(self.recipe.documents, self.query.k)
+    def note(self, agent: str, stage: str, task: str, outcome: str) -> None:
+        """Write a decision into the trace."""
+        self.team.agent(agent).note(stage, task, outcome)
 
     def understand(self) -> tuple[Intent, Plan | None]:
         """Read the intent and the plan: one that was given, or that of the model, from the same call."""
-        question, plan, agent = self.query.question, self.query.plan, self.team.agent("intent")
+        question = self.query.question
+        plan = self.query.plan
         intent = read_intent(question)
-        if self.team.context.llm is None:
-            agent.note("intent", question, str(intent))
+        if self.context.llm is None:
+            self.note("intent", "intent", question, str(intent))
         else:
             try:
-                intent, model_plan = ask_intent(agent, question, intent)
-                plan = plan or (model_plan if len(model_plan.steps) > 1 else None)
+                intent, made = ask_intent(self.team.agent("intent"), question, intent)
+                if plan is None and len(made.steps) > 1:
+                    plan = made
             except ReplyError as error:
                 self.notes.append(f"rules read the question: {error}")
         return (intent if self.recipe.intent else Intent()), plan
@@ -153,44 +172,49 @@ class _Paths:
     def network(self, intent: Intent, approach: Approach, plan: Plan | None) -> list[SubProblem]:
         """Make the network (equations 5 to 7): of the plan, else of the parts of the question, each with the
         approach of its own intent."""
-        if plan is not None:
-            steps = [(step.id, step.question, step.parents) for level in plan.levels() for step in level]
+        question = self.query.question
+        problems = []
+        if plan is None:
+            for number, part in enumerate(parts_of(question, intent, approach), 1):
+                problems.append(SubProblem(number, part, self.approach_of(part)))
         else:
-            parts = parts_of(self.query.question, intent, approach)
-            steps = [(number, part, ()) for number, part in enumerate(parts, 1)]
-        if len(steps) < 2 and self.query.plan is None:
-            return [SubProblem(1, self.query.question, approach)]
-        problems = [
-            SubProblem(id_, text, self.approach_of(rewrite(text, lambda k: f"N{k}")), parents)
-            for id_, text, parents in steps
-        ]
-        vectors = self.team.context.vectors([self.query.question, *(item.question for item in problems)])
-        paths = order_paths(problems, self.query.question, vectors, self.recipe.paths)
-        on_path = {problem.id for path in paths for problem in path}
+            for number, level in enumerate(plan.levels()):
+                for step in level:
+                    own = self.approach_of(rewrite(step.question, lambda k: f"N{k}"))
+                    problems.append(SubProblem(step.id, step.question, own, step.parents, number))
+        if len(problems) < 2 and self.query.plan is None:
+            return [SubProblem(1, question, approach)]
+        vectors = self.context.vectors([question, *(problem.question for problem in problems)])
+        paths = order_paths(problems, question, vectors, self.recipe.paths)
         ends = "; ".join(str(path[-1].id) for path in paths)
-        self.team.agent("network").note("paths", describe(problems), ends)
+        self.note("network", "paths", describe_steps(problems), ends)
+        on_path = {problem.id for path in paths for problem in path}
         return [problem for problem in problems if problem.id in on_path]
 
     def follow(self, problems: list[SubProblem], approach: Approach, plan: Plan | None) -> Retrieved:
         """Search for the sub-problems, those of a level side by side, and integrate what they find."""
-        context, query, chained = self.team.context, replace(self.query, plan=plan), None
-        if len(problems) == 1 and self.query.plan is None:
-            retrieved = self._search("path 1", self.query, problems[0])
-            return replace(retrieved, passages=without_duplicates(retrieved.passages, self.recipe.duplicate))
-        if plan and context.has_pairs:
-            chained = self._search("chains", query, SubProblem(0, query.question))
+        query = self.query
+        model = self.context.llm
+        if len(problems) == 1 and query.plan is None:
+            retrieved = self._search("path 1", query, problems[0].approach)
+            passages = without_duplicates(retrieved.passages, self.recipe.duplicate)
+            return replace(retrieved, passages=passages)
         if approach in ("comparative matrix", "multi-aspect"):  # its parts are paths of their own
             approach = "deep chain"
-        whole = chained or self._search(
-            "whole question", replace(self.query, k=self.documents), SubProblem(0, query.question, approach)
-        )
+        chained = None
+        if plan and self.context.has_pairs:
+            chained = self._search("chains", replace(query, plan=plan), "deep chain")
+            whole = chained
+        else:
+            whole = self._search("whole question", replace(query, k=self.documents), approach)
         findings = self._find(problems, chained)
-        if context.llm is not None and self.recipe.adjustment:
+        if model is not None and self.recipe.adjustment:
             findings += self._find_missing(findings, chained)
-        retrieved = replace(whole, passages=self._integrate(whole, findings, chained is not None)[: query.k])
-        if plan is None or chained is not None or context.llm is None or not query.answer:
-            return retrieved
-        return replace(retrieved, items=self._items(retrieved, findings))
+        passages = self._integrate(whole, findings, chained is not None)[: query.k]
+        items = None
+        if plan and chained is None and model is not None and query.answer:
+            items = self._items(passages, findings)
+        return replace(whole, passages=passages, items=items)
 
     def _find(self, problems: list[SubProblem], chained: Retrieved | None) -> list[Finding]:
         """Search for sub-problems level by level; chains, or readings, put answers into the next questions.
@@ -199,165 +223,152 @@ class _Paths:
         """
         findings: list[Finding] = []
         answers = {hop.step: hop.answer for hop in _best_hops(chained)}
-        questions, waiting = dict[int, str](), problems
-
-        def put(id_: int) -> str:
-            return answers.get(id_, f"({questions[id_].rstrip(' ?')})")[:_ANSWER]
-
-        while waiting:
-            ids = {problem.id for problem in waiting}
-            level = [problem for problem in waiting if ids.isdisjoint(problem.parents)]
-            concrete = [replace(problem, question=rewrite(problem.question, put)) for problem in level]
-            questions |= {problem.id: problem.question for problem in concrete}
-            own = [item for item in concrete if chained is None or item.approach != "deep chain"]
-            new = self._search_level(own, read=chained is None)
-            answers |= {finding.problem.id: finding.answer for finding in new if finding.answer}
-            findings += new
-            waiting = [problem for problem in waiting if problem not in level]
+        for _, group in groupby(problems, attrgetter("level")):
+            level = []
+            for problem in group:
+                question = rewrite(problem.question, lambda id_: answers[id_][:_ANSWER])
+                level.append(replace(problem, question=question))
+            own = [problem for problem in level if chained is None or problem.approach != "deep chain"]
+            found = self._search_level(own, "path", read=chained is None)
+            findings += found
+            answers.update({finding.problem.id: finding.answer for finding in found if finding.answer})
+            for problem in level:
+                answers.setdefault(problem.id, f"({problem.question.rstrip(' ?')})")
         return findings
 
-    def _search_level(
-        self, problems: Sequence[SubProblem], name: str = "path", *, read: bool
-    ) -> list[Finding]:
+    def _search_level(self, problems: Sequence[SubProblem], name: str, *, read: bool) -> list[Finding]:
         """Search for sub-problems side by side; one from which too little new is expected is left out before
         it is searched for (equations 9, 17 and 40). read: whether a model reads each."""
-        gains = self._expected_gains(problems)
-        worthwhile = [
-            item for item in problems if gains[item.id] >= self.recipe.gain or not self.recipe.adjustment
-        ]
-        for problem in (problem for problem in problems if problem not in worthwhile):
-            gain = f"gain {gains[problem.id]:.2f}"
-            self.team.agent("adjustment").note("stopped", problem.question, gain)
-        self.searched += [problem.question for problem in worthwhile]
-        model = self.team.context.llm
+        before = list(self.searched)
+        vectors = self.context.vectors([*before, *(problem.question for problem in problems)])
+        tasks = []
+        for problem in problems:
+            question = problem.question
+            gain = expected_gain(question, before, vectors)
+            before.append(question)
+            if self.recipe.adjustment and gain < self.recipe.gain:
+                self.note("adjustment", "stopped", question, f"gain {gain:.2f}")
+                continue
+            self.searched.append(question)
+            agent = f"{name} {problem.id}"
+            tasks.append(partial(self._find_one, problem, agent, gain, read))
+        return side_by_side(self.team, tasks)
 
-        def find(problem: SubProblem) -> Finding:
-            agent = self.team.agent(f"{name} {problem.id}")
-            retrieved = self._search(
-                agent.name, Query(problem.question, k=self.documents, answer=False), problem
-            )
-            finding = Finding(problem, retrieved.passages, gains[problem.id])
-            return self._read(agent, finding) if read and model is not None else finding
-
-        return self._side_by_side([partial(find, problem) for problem in worthwhile])
-
-    def _expected_gains(self, problems: Sequence[SubProblem]) -> dict[int, float]:
-        """Return for each sub-problem how far it is from the questions before it: 1 - the largest cosine."""
-        texts = [*self.searched, *(problem.question for problem in problems)]
-        vectors = self.team.context.vectors(texts)
-        before = len(self.searched)
-        return {
-            problem.id: 1
-            - max((float(vectors[problem.question] @ vectors[t]) for t in texts[: before + n]), default=0.0)
-            for n, problem in enumerate(problems)
-        }
+    def _find_one(self, problem: SubProblem, name: str, gain: float, read: bool) -> Finding:
+        query = Query(problem.question, k=self.documents, answer=False)
+        passages = self._search(name, query, problem.approach).passages
+        finding = Finding(problem, passages, gain)
+        return self._read(name, finding) if read and self.context.llm is not None else finding
 
     def _find_missing(self, findings: Sequence[Finding], chained: Retrieved | None) -> list[Finding]:
         """Add sub-problems for what was not found, as long as the model names some (equation 9). Beside
         chains they are read with the answer alone, so that there is one round."""
-        answered: Asked = [(path.problem.question, path.answer) for path in findings]
-        passage_ids = {passage.id for path in findings for passage in path.passages[: self.recipe.documents]}
+        question = self.query.question
+        answered: Asked = [(finding.problem.question, finding.answer) for finding in findings]
+        known: set[str] = set()
+        for finding in findings:
+            known.update(passage.id for passage in finding.passages[: self.recipe.documents])
+        rounds = self.recipe.rounds
         if chained is not None:
-            draft = from_chains(self.query.question, chained, FUSION.confidence, answer=False)
+            draft = from_chains(question, chained, FUSION.confidence, answer=False)
+            if (draft.confidence or 0.0) >= SURE:
+                return []
             answered = [(hop.concrete, hop.answer) for hop in _best_hops(chained)] or answered
-            passage_ids |= {passage.id for passage in chained.passages}
-            missing = (draft.confidence or 0.0) < SURE
-        else:
-            missing = not all(answer for _, answer in answered)
-        more, agent = list[Finding](), self.team.agent("adjustment")
-        for _ in range(self.recipe.rounds if missing else 0):
+            known.update(passage.id for passage in chained.passages)
+            rounds = min(rounds, 1)
+        elif all(answer for _, answer in answered):
+            return []
+        added: list[Finding] = []
+        for _ in range(rounds):
             try:
-                questions = ask_gaps(agent, self.query.question, answered)
+                gaps = ask_gaps(self.team.agent("adjustment"), question, answered)
             except ReplyError as error:
                 self.notes.append(f"no gaps were looked for: {error}")
                 break
-            problems = [SubProblem(n, text, self.approach_of(text)) for n, text in enumerate(questions, 1)]
+            problems = [SubProblem(number, gap, self.approach_of(gap)) for number, gap in enumerate(gaps, 1)]
             new = self._search_level(problems, "new path", read=False)
             for finding in new:
-                finding.passages = keep_new(
-                    finding.passages, passage_ids, round(self.documents * finding.gain)
-                )
+                most = round(self.documents * finding.gain)
+                finding.passages = keep_new(finding.passages, known, most)
             if chained is None:
-                new = self._side_by_side([partial(self._read, agent, finding) for finding in new])
-            more += new
+                new = side_by_side(self.team, [partial(self._read, "adjustment", item) for item in new])
+            added += new
             answers = {finding.problem.question: finding.answer for finding in new}
-            answered += [(text, answers.get(text)) for text in questions]
-            if chained is not None or not questions or (new and all(answers.values())):
+            answered += [(gap, answers.get(gap)) for gap in gaps]
+            if not gaps or (new and all(answers.values())):
                 break
-        return more
+        return added
 
-    def _integrate(self, whole: Retrieved, findings: Sequence[Finding], chained: bool) -> list[RankedPassage]:
+    def _integrate(self, whole: Retrieved, findings: Sequence[Finding], chained: bool) -> Passages:
         """Fuse the rankings of the paths by their weights, near duplicates as one (equations 13 to 15)."""
-        if not self.recipe.integration:
-            passages = [passage for finding in findings for passage in finding.passages] or whole.passages
-            return list({passage.id: passage for passage in passages}.values())
-        lists = [(1.0 if chained else self.recipe.whole, whole.passages)]
-        passage_ids: set[str] = set()
-        for path in findings:
-            best = path.passages[: self.documents]
-            gain = len(keep_new(best, passage_ids, self.documents)) / max(len(best), 1)
-            lower = self.recipe.whole if self.team.model and not path.answer else 1.0
-            weight = (_CHAINED if chained else lower) * ((1 + gain) / 2 if self.recipe.adjustment else 1)
-            lists += [(weight, best), (CITED_WEIGHT, [item.passage for item in path.sources])]
-        fused = reciprocal_rank_fusion(
-            [ranking for _, ranking in lists], [w for w, _ in lists], k=self.recipe.rank
-        )
-        return without_duplicates(fused, self.recipe.duplicate)
+        recipe = self.recipe
+        if not recipe.integration:
+            found = [passage for finding in findings for passage in finding.passages] or whole.passages
+            return list({passage.id: passage for passage in found}.values())
+        rankings = [whole.passages]
+        weights = [1.0 if chained else recipe.whole]
+        known: set[str] = set()
+        for finding in findings:
+            best = finding.passages[: self.documents]
+            new = keep_new(best, known, self.documents)
+            weight = 1.0
+            if chained:
+                weight = _CHAINED
+            elif self.context.llm is not None and not finding.answer:
+                weight = recipe.whole
+            if recipe.adjustment:
+                weight *= (1 + len(new) / max(len(best), 1)) / 2
+            rankings += [best, [item.passage for item in finding.sources]]
+            weights += [weight, CITED_WEIGHT]
+        return without_duplicates(reciprocal_rank_fusion(rankings, weights, recipe.rank), recipe.duplicate)
 
-    def _items(self, retrieved: Retrieved, findings: Sequence[Finding]) -> list[Item]:
+    def _items(self, passages: Passages, findings: Sequence[Finding]) -> list[Item]:
         """Return what the model answers from: the findings in the order of the network, and passages."""
-        lines = [
-            Item(
-                flat(f"{finding.problem.question} {finding.answer}"),
-                finding.sources[0].passage,
-                finding.problem.question,
-                finding.answer,
-            )
-            for finding in findings
-            if finding.answer and self.recipe.integration
-        ]
-        limit = _BESIDE if len(lines) == len(findings) else _READ
-        return [
-            *lines,
-            *texts(retrieved.passages, max(BUDGET - sum(estimate(line.text) for line in lines), 0), limit),
-        ]
+        items = []
+        for finding in findings:
+            if finding.answer and self.recipe.integration:
+                question = finding.problem.question
+                text = flat(f"{question} {finding.answer}")
+                items.append(Item(text, finding.sources[0].passage, question, finding.answer))
+        budget = BUDGET - sum(estimate(item.text) for item in items)
+        most = _BESIDE if len(items) == len(findings) else _READ
+        return [*items, *texts(passages, budget, most)]
 
-    def _read(self, agent: Agent, finding: Finding) -> Finding:
+    def _read(self, name: str, finding: Finding) -> Finding:
         question = finding.problem.question
         lines = list(texts(finding.passages, most=self.recipe.documents))
-        agent_model = AgentModel(
-            agent, self.team.model, question, lambda reply: reply.answer or reply.missing or "nothing"
-        )
+        model = AgentModel(self.team.agent(name), question)
         try:
-            read = read_answer(question, lines, agent_model, final=False)
+            read = read_answer(question, lines, model, final=False)
         except ReplyError as error:
             self.notes.append(f"a sub-question was not read: {error}")
             return finding
         return replace(finding, answer=read.answer, sources=read.sources)
 
-    def _search(self, name: str, query: Query, problem: SubProblem) -> Retrieved:
-        """Search for a sub-problem by its approach, as a step of the trace."""
-        approach = problem.approach
-        return self.team.agent(name).search(
-            approach,
-            query.question,
-            lambda part: search(part, query, approach, self.recipe),
-            (),
-            lambda retrieved: retrieved.passages,
-        )
+    def _search(self, name: str, query: Query, approach: Approach) -> Retrieved:
+        """Search by an approach, as a step of the trace."""
 
-    def _side_by_side(self, tasks: Sequence[Callable[[], T]]) -> list[T]:
-        return [result for result in side_by_side(self.team, tasks) if not isinstance(result, ReplyError)]
+        def run(part: Context) -> Retrieved:
+            return search(part, query, approach, self.recipe)
+
+        agent = self.team.agent(name)
+        return agent.search(approach, query.question, run, (), lambda retrieved: retrieved.passages)
 
 
 def _best_hops(chained: Retrieved | None) -> list[Link]:
     """Return the hops of the best chain."""
-    best = next(iter(chained.beams.ends()), None) if chained and chained.beams else None
-    return best.hops if best else []
+    chains = chained.beams.ends() if chained and chained.beams else []
+    return chains[0].hops if chains else []
+
+
+def expected_gain(question: str, before: Iterable[str], vectors: Vectors) -> float:
+    """Return how far a question is from those before it: 1 - the largest cosine."""
+    cosines = [float(vectors[question] @ vectors[text]) for text in before]
+    return 1 - max([0.0, *cosines])
 
 
 def order_paths(
-    problems: Sequence[SubProblem], question: str, vectors: Mapping[str, NDArray[np.float32]], limit: int
+    problems: Sequence[SubProblem], question: str, vectors: Vectors, limit: int
 ) -> list[list[SubProblem]]:
     """Find the paths to the ends of a network, those of the largest priority omega first (equation 8).
 
@@ -370,48 +381,50 @@ def order_paths(
     Returns:
         Each path as its sub-problems, the end last.
     """
-    by_id = {problem.id: problem for problem in problems}
-    needed = {parent for problem in problems for parent in problem.parents}
-    above: dict[int, set[int]] = {}
+    paths: dict[int, list[SubProblem]] = {}
+    needed: set[int] = set()
     for problem in problems:
-        above[problem.id] = {*problem.parents, *(up for parent in problem.parents for up in above[parent])}
-    paths = {
-        id_: [*(other for other in by_id if other in above[id_]), id_] for id_ in by_id if id_ not in needed
-    }
-    used: set[int] = set()
+        above = {other.id for parent in problem.parents for other in paths[parent]}
+        paths[problem.id] = [*(other for other in problems if other.id in above), problem]
+        needed.update(problem.parents)
+    ends = sorted(paths.keys() - needed)
     ordered: list[list[SubProblem]] = []
+    used: list[str] = []
 
-    def omega(id_: int) -> float:
-        vector = vectors[by_id[id_].question]
-        relevance = max(0.0, float(vector @ vectors[question]))
-        difficulty = min(1 + len(above[id_]), DEEPEST) / DEEPEST
-        similarity = max((float(vector @ vectors[by_id[other].question]) for other in used), default=0.0)
-        gain = 0.0 if id_ in used else 1 - max(0.0, similarity)
-        return (relevance + difficulty + gain) / 3
+    def omega(problem: SubProblem) -> float:
+        relevance = max(0.0, float(vectors[problem.question] @ vectors[question]))
+        difficulty = min(len(paths[problem.id]), DEEPEST) / DEEPEST
+        return (relevance + difficulty + expected_gain(problem.question, used, vectors)) / 3
 
-    while paths and len(ordered) < limit:
-        best = max(paths, key=lambda end: (sum(map(omega, paths[end])) / len(paths[end]), -end))
-        ordered.append([by_id[id_] for id_ in paths.pop(best)])
-        used.update(problem.id for problem in ordered[-1])
+    def priority(end: int) -> float:
+        return sum(map(omega, paths[end])) / len(paths[end])
+
+    while ends and len(ordered) < limit:
+        best = max(ends, key=priority)
+        ends.remove(best)
+        ordered.append(paths[best])
+        used += [problem.question for problem in paths[best]]
     return ordered
 
 
-def keep_new(passages: Sequence[RankedPassage], passage_ids: set[str], k: int) -> list[RankedPassage]:
-    """Return the first `k` passages that are new, one at least, added to `passage_ids` (adaptive k)."""
-    new = [passage for passage in passages if passage.id not in passage_ids][: max(k, 1)]
-    passage_ids.update(passage.id for passage in new)
+def keep_new(passages: Passages, known: set[str], k: int) -> Passages:
+    """Return the first `k` passages that are new, one at least, and add them to `known` (adaptive k)."""
+    new = [passage for passage in passages if passage.id not in known][: max(k, 1)]
+    known.update(passage.id for passage in new)
     return new
 
 
-def without_duplicates(passages: Sequence[RankedPassage], share: float) -> list[RankedPassage]:
+def without_duplicates(passages: Passages, share: float) -> Passages:
     """Drop of the first passages those that share so much of all their words (Jaccard) with one before
     them."""
-    distinct: list[tuple[RankedPassage, frozenset[str]]] = []
+    distinct = []
+    known: list[set[str]] = []
     for passage in passages[:_COMPARED]:
-        words = frozenset(re.findall(r"\w+", passage.text.casefold()))
-        if not any(len(words & other) >= share * len(words | other) > 0 for _, other in distinct):
-            distinct.append((passage, words))
-    return [*(passage for passage, _ in distinct), *passages[_COMPARED:]]
+        words = set(re.findall(r"\w+", passage.text.casefold()))
+        if not any(len(words & other) >= share * len(words | other) > 0 for other in known):
+            distinct.append(passage)
+            known.append(words)
+    return [*distinct, *passages[_COMPARED:]]
 
 
 def search(context: Context, query: Query, approach: Approach, recipe: PathwiseRecipe) -> Retrieved:
@@ -424,30 +437,34 @@ def search(context: Context, query: Query, approach: Approach, recipe: PathwiseR
     retrieved = chain(context, query)
     if approach == "deep chain":
         return retrieved
-    parts = parts_of(query.question, read_intent(query.question), approach)
-    rankings = [
-        _search_hybrid(context, Query(part, k=query.k, answer=False), recipe.hybrid).passages
-        for part in parts
-    ]
-    weights = [recipe.whole, *[1.0] * len(parts)]
-    fused = reciprocal_rank_fusion([retrieved.passages, *rankings], weights, k=recipe.rank)
+    rankings = [retrieved.passages]
+    weights = [recipe.whole]
+    for part in parts_of(query.question, read_intent(query.question), approach):
+        part_query = Query(part, k=query.k, answer=False)
+        rankings.append(_search_hybrid(context, part_query, recipe.hybrid).passages)
+        weights.append(1.0)
+    fused = reciprocal_rank_fusion(rankings, weights, recipe.rank)
     return replace(retrieved, passages=fused[: query.k])
 
 
 def _search_hybrid(context: Context, query: Query, weight: float) -> Retrieved:
     """Search by lambda * cosine + (1 - lambda) * BM25 as a share of the largest (equations 10 to 12); without
     a language model one pair that is sure answers."""
-    retrieved = DENSE.with_recipe(SearchRecipe(rerank=0))(context, query)
+    alone = SearchRecipe(rerank=0)
+    retrieved = DENSE.with_recipe(alone)(context, query)
     if weight < 1:
-        sparse = BM25.with_recipe(SearchRecipe(rerank=0))(context, query).passages
-        top = max((passage.score for passage in sparse), default=0.0) or 1.0
+        lexical = BM25.with_recipe(alone)(context, query).passages
+        largest = max((passage.score for passage in lexical), default=0.0) or 1.0
+        found = {}
         scores: dict[str, float] = defaultdict(float)
-        for share, passages, scale in ((weight, retrieved.passages, 1.0), (1 - weight, sparse, top)):
-            for passage in passages:
-                scores[passage.id] += share * passage.score / scale
-        by_id = {passage.id: passage for passage in (*sparse, *retrieved.passages)}
+        for passage in retrieved.passages:
+            found[passage.id] = passage
+            scores[passage.id] += weight * passage.score
+        for passage in lexical:
+            found.setdefault(passage.id, passage)
+            scores[passage.id] += (1 - weight) * passage.score / largest
         best = sorted(scores, key=lambda id_: (-scores[id_], id_))[: query.k]
-        retrieved = replace(retrieved, passages=[replace(by_id[id_], score=scores[id_]) for id_ in best])
+        retrieved = replace(retrieved, passages=[replace(found[id_], score=scores[id_]) for id_ in best])
     if query.answer and context.has_pairs and context.llm is None:
         from gsw_graph.ask.retrieve.qa_chains import with_one_pair
 
@@ -457,17 +474,19 @@ def _search_hybrid(context: Context, query: Query, weight: float) -> Retrieved:
 
 def _search_dated(context: Context, query: Query) -> Retrieved:
     """Fuse the ranking of `linked` with its passages that are dated as the question asks, in the order of
-    their dates; the latest first where it asks for that."""
+    their dates; the latest first if it asks for that."""
+    question = query.question
     retrieved = LINKED(context, replace(query, k=max(query.k, _DATED), below=0))
-    bounds = date_bounds(query.question)
-    keys = [mention.key for mention in mentions(query.question)]
-    embedding = context.vector(query.question).tolist()
+    bounds = date_bounds(question)
+    keys = [mention.key for mention in mentions(question)]
+    embedding = context.vector(question).tolist()
     with context.clock("database"):
         days = context.reader.dated_passages(embedding, keys, bounds or ANY_DATE, near=_NEAR, common=_COMMON)
     fitting = [passage for passage in retrieved.passages if passage.id in days]
     if bounds is None:
-        fitting.sort(key=lambda passage: days[passage.id], reverse=bool(_LATEST.search(query.question)))
-    return replace(retrieved, passages=reciprocal_rank_fusion([retrieved.passages, fitting])[: query.k])
+        fitting.sort(key=lambda passage: days[passage.id], reverse=bool(_LATEST.search(question)))
+    fused = reciprocal_rank_fusion([retrieved.passages, fitting])
+    return replace(retrieved, passages=fused[: query.k])
 
 
 def ask_gaps(agent: Agent, question: str, answered: Asked) -> list[str]:
@@ -475,16 +494,18 @@ def ask_gaps(agent: Agent, question: str, answered: Asked) -> list[str]:
 
     The model sees questions and findings, and no text of a document but the few words of a finding.
     """
-    lines = "\n".join(
-        f"[{number}] {flat(text)} {flat(answer) if answer else '(nothing found)'}"
-        for number, (text, answer) in enumerate(answered, 1)
-    )
-    user = f"Question: {flat(question)}\n{fence('evidence', lines)}"
+    lines = []
+    for number, (text, answer) in enumerate(answered, 1):
+        found = flat(answer) if answer else "(nothing found)"
+        lines.append(f"[{number}] {flat(text)} {found}")
+    evidence = "\n".join(lines)
+    user = f"Question: {flat(question)}\n{fence('evidence', evidence)}"
     request = request_for("pathwise_gaps", user, _GAP_SCHEMA, limit=_GAP_TOKENS)
-    words = " | ".join
-    return agent.ask(
-        request, lambda r: parse_gaps(r, question, answered), lines, lambda new: words(new) or "nothing"
-    )
+
+    def check(reply: object) -> list[str]:
+        return parse_gaps(reply, question, answered)
+
+    return agent.ask(request, check, evidence, lambda gaps: " | ".join(gaps) or "nothing")
 
 
 def parse_gaps(reply: object, question: str, answered: Asked) -> list[str]:
@@ -497,11 +518,13 @@ def parse_gaps(reply: object, question: str, answered: Asked) -> list[str]:
     if type(questions) is not list:
         raise ValueError('the reply has no list "questions"')
     earlier = {normalise(text) for text, _ in answered}
-    about = word_stems(" ".join([question, *(answer or "" for _, answer in answered)]))
-    new: list[str] = []
+    answers = [answer or "" for _, answer in answered]
+    about = word_stems(" ".join([question, *answers]))
+    new = []
     for item in questions:
         text = flat(item)[:_GAP_LENGTH] if isinstance(item, str) else ""
-        if (key := normalise(text)) and key not in earlier and not about.isdisjoint(word_stems(text)):
+        key = normalise(text)
+        if key and key not in earlier and not about.isdisjoint(word_stems(text)):
             earlier.add(key)
             new.append(text.replace("#", " "))
     return new[:_GAPS]

@@ -11,7 +11,7 @@ from gsw_graph.ask.strategy import Query, Retrieved, Strategy
 from gsw_graph.concurrency import Once
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from typing import TypeAlias
 
     import numpy as np
     from numpy.typing import NDArray
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
     from gsw_graph.ask.retrieve.context import Context
     from gsw_graph.ask.retrieve.propositions import PropositionResult
-    from gsw_graph.model.results import Trace
+
+    Vectors: TypeAlias = NDArray[np.float32]
 
 
 _KEPT = 4  # matrices of similar names: of a memory, of a scope, of another threshold
@@ -31,36 +32,37 @@ def run(context: Context, query: Query, recipe: PropositionRecipe) -> Retrieved:
     for this question alone."""
     from gsw_graph.ask.retrieve.propositions import build, rank_passages
 
+    reader = context.reader
     vector = context.vector(f"{recipe.instruction}{query.question}")
     with context.clock("database"):
-        part = context.reader.propositions_around(
+        part = reader.propositions_around(
             vector.tolist(), recipe.nearest, recipe.propositions, cap=recipe.cap, limit=recipe.limit
         )
-        rows = list(context.reader.proposition_graph()) if recipe.whole else part.passages
+        rows = list(reader.proposition_graph()) if recipe.whole else part.passages
     with_facts = {passage for passage, *_ in rows}
-    rows += [(passage, [], []) for passage, _ in part.near if passage not in with_facts]
+    for passage, _ in part.near:
+        if passage not in with_facts:
+            rows.append((passage, [], []))
     with_similar = recipe.whole and recipe.weights.synonymy
     graph = build(rows, partial(_similar, context, recipe.synonyms) if with_similar else None)
 
-    def vectors_of(ids: list[str]) -> dict[str, NDArray[np.float32]]:
+    def vectors_of(ids: list[str]) -> dict[str, Vectors]:
         with context.clock("database"):
-            return context.reader.proposition_vectors(ids)
+            return reader.proposition_vectors(ids)
 
-    def encode(paths: Sequence[Sequence[str]]) -> NDArray[np.float32]:
+    def encode(paths: list[list[str]]) -> Vectors:
         with context.clock("database"):
-            texts = context.reader.propositions([fact for path in paths for fact in path])
-        joined = [" ".join(texts[fact].text if fact in texts else "" for fact in path) for path in paths]
-        return context.text_vectors(joined)
+            facts = reader.propositions([fact for path in paths for fact in path])
+        texts = {fact.id: fact.text for fact in facts.values()}
+        return context.text_vectors([" ".join(texts.get(fact, "") for fact in path) for path in paths])
 
     with context.clock("rank"):
-        of_paths = encode if recipe.exact else None
         result = rank_passages(
-            graph, vector, part.near, part.facts, query.k, recipe, vectors_of=vectors_of, encode=of_paths
+            graph, vector, part.near, part.facts, query.k, recipe, vectors_of=vectors_of, encode=encode
         )
     with context.clock("database"):
-        passages = context.reader.passages(result.passages, result.scores)
-    if context.trace is not None:
-        _write(context, context.trace, result)
+        passages = reader.passages(result.passages, result.scores)
+    _write(context, result)
     return Retrieved(passages)
 
 
@@ -74,19 +76,20 @@ def _similar(context: Context, threshold: float, names: list[str]) -> sparse.csr
     return _SIMILAR.get(key, compute, partial(context.note, None))
 
 
-def _write(context: Context, trace: Trace, result: PropositionResult) -> None:
+def _write(context: Context, result: PropositionResult) -> None:
     from gsw_graph.ask.retrieve.names.walk import seed_weights
     from gsw_graph.model.results import FactPath
 
+    trace = context.trace
+    if trace is None:
+        return
     with context.clock("database"):
         facts = context.reader.propositions([fact for path, _ in result.paths for fact in path])
     trace.seeds = seed_weights(result.seeds)
     trace.walked, trace.passages_walked = "propositions", result.walked
-    trace.fact_paths = [
-        FactPath(cosine, [facts[fact] for fact in path])
-        for path, cosine in result.paths
-        if all(fact in facts for fact in path)
-    ]
+    for path, cosine in result.paths:
+        if facts.keys() >= set(path):
+            trace.fact_paths.append(FactPath(cosine, [facts[fact] for fact in path]))
 
 
 PROPRAG = Strategy(
