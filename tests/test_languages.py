@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from gsw_graph.ask.retrieve.names.linking import link, mentions
-from gsw_graph.ask.retrieve.names.walk import QueryTerms
+from gsw_graph.ask.retrieve.names.rerank import QueryTerms
 from gsw_graph.extract import rules
 from gsw_graph.memory import Memory
 from gsw_graph.model.documents import Document, Passage

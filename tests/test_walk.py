@@ -204,7 +204,7 @@ def test_without_seeds_nothing_is_found():
 
 def test_the_seeds_sum_to_one_and_favour_titles():
     memory = build([("p0", ["ana", "bo"], [8.0, 1.0]), ("p1", ["cy"], [1.0])])
-    seeds = seed(memory, np.array([0, 1]), np.array([0.8, 0.4], np.float32), np.array([0, 1]), WalkRecipe())
+    seeds = seed(memory, [("p0", 0.8), ("p1", 0.4)], ["ana", "bo"], WalkRecipe())
     assert seeds.weight.sum() == pytest.approx(1)
     assert seeds.preference.tolist()[0] == 1
     assert seeds.preference[1] == pytest.approx(math.exp(-3 * 0.4))

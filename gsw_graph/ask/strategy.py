@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from gsw_graph.ask.answer.evidence import Item
     from gsw_graph.ask.plan import Plan
     from gsw_graph.ask.retrieve.context import Context
-    from gsw_graph.ask.retrieve.qa_chains import Beams
+    from gsw_graph.ask.retrieve.qa_chains import BeamChain, Beams
     from gsw_graph.model.results import CachedAnswer, Citation, Conflict, RankedPassage
 
 Need = Literal["pairs", "propositions", "llm"]
@@ -32,6 +32,8 @@ class Query:
         k: The number of passages.
         answer: False for the evidence alone.
         below: The number of further passages for the reader, from a strategy that returns them at no cost.
+        plan_source: Where the plan is from, "given" or "llm".
+        plan_note: Why the language model made no plan.
     """
 
     question: str
@@ -39,6 +41,8 @@ class Query:
     k: int = 5
     answer: bool = True
     below: int = 0
+    plan_source: str | None = None
+    plan_note: str | None = None
 
 
 @dataclass(frozen=True)
@@ -100,6 +104,21 @@ class Retrieved:
     reader: str = "answer"
     confidence: float | None = None
 
+    @property
+    def chains(self) -> list[BeamChain]:
+        """Return the chains that reach an end of the plan, best first."""
+        return self.beams.ends() if self.beams is not None else []
+
+    @property
+    def best_chains(self) -> list[BeamChain]:
+        """Return the best chain of each end of the plan."""
+        return self.beams.best() if self.beams is not None else []
+
+    def split(self, query: Query) -> Retrieved:
+        """Return the result with the first `query.k` passages, and the next `query.below` below them."""
+        first, rest = self.passages[: query.k], self.passages[query.k :]
+        return replace(self, passages=first, below=rest[: query.below])
+
 
 @dataclass(frozen=True, slots=True)
 class ChainConfidence:
@@ -144,8 +163,8 @@ class Strategy(Generic[RecipeT]):
         """Run the strategy with its recipe."""
         if not (self.steady and query.below):
             return self.run(context, query, self.recipe)
-        retrieved = self.run(context, replace(query, k=query.k + query.below, below=0), self.recipe)
-        return replace(retrieved, passages=retrieved.passages[: query.k], below=retrieved.passages[query.k :])
+        wide = replace(query, k=query.k + query.below, below=0)
+        return self.run(context, wide, self.recipe).split(query)
 
     def with_recipe(self, recipe: RecipeT) -> Strategy[RecipeT]:
         """Return the strategy with other constants."""
@@ -170,6 +189,8 @@ def reciprocal_rank_fusion(
     passages: dict[str, RankedPassage] = {}
     for ranking, weight in zip(rankings, weights, strict=False):
         for rank, passage in enumerate(ranking, 1):
-            passages.setdefault(passage.id, passage)
-            scores[passage.id] = scores.get(passage.id, 0.0) + weight / (k + rank)
-    return [replace(passages[id_], score=scores[id_]) for id_ in sorted(scores, key=lambda id_: -scores[id_])]
+            id_ = passage.id
+            passages.setdefault(id_, passage)
+            scores[id_] = scores.get(id_, 0.0) + weight / (k + rank)
+    ranked = sorted(scores.items(), key=lambda item: -item[1])
+    return [replace(passages[id_], score=score) for id_, score in ranked]

@@ -45,19 +45,22 @@ def asks_for_all(question: str) -> bool:
 
 def fitting(question: str, passages: Sequence[RankedPassage]) -> list[RankedPassage]:
     """Return the passages with a sentence that has about as much of the question as the best sentence has."""
-    of_passages = [
-        [_stems(f"{passage.title} {sentence}") for sentence in sentences(passage.text)]
-        for passage in passages
-    ]
-    every = [words for of_passage in of_passages for words in of_passage]
+    every: list[frozenset[str]] = []
+    ends = []
+    for passage in passages:
+        every += [_stems(f"{passage.title} {sentence}") for sentence in sentences(passage.text)]
+        ends.append(len(every))
     wanted = _stems(question) & frozenset().union(*every)
     weights = idf(wanted, every)
-    best = [
-        max((term_coverage(wanted, words, idf=weights) for words in of_passage), default=0.0)
-        for of_passage in of_passages
-    ]
-    least = max(_FITS * max(best, default=0.0), _LEAST)
-    return [passage for passage, share in zip(passages, best, strict=True) if share >= least]
+    shares = [term_coverage(wanted, words, idf=weights) for words in every]
+    least = max(_FITS * max(shares, default=0.0), _LEAST)
+    fits = []
+    begin = 0
+    for passage, end in zip(passages, ends, strict=True):
+        if max(shares[begin:end], default=0.0) >= least:
+            fits.append(passage)
+        begin = end
+    return fits
 
 
 def left_out(

@@ -40,7 +40,7 @@ RICR = Strategy(
 
 def run(context: Context, query: Query, recipe: FusionRecipe) -> Retrieved:
     """Find by chains whose every hop walks, without one two walks."""
-    from gsw_graph.ask.retrieve.names.walk import write_walk
+    from gsw_graph.ask.retrieve.names.trace import write_walk
     from gsw_graph.ask.retrieve.qa_chains import WalkingCandidateSearch, follow, walk_twice
 
     if query.plan:
@@ -52,7 +52,7 @@ def run(context: Context, query: Query, recipe: FusionRecipe) -> Retrieved:
         if context.has_pairs:
             return retrieved
         return replace(retrieved, ran=LINKED.name, why="the memory holds no question-answer pairs")
-    best = replace(walked, passages=walked.passages[:k], scores=walked.scores[:k], paths=walked.paths[:k])
+    best = walked.first(k)
     with context.clock("database"):
         passages = context.reader.passages(best.passages, best.scores)
     if context.trace is not None:

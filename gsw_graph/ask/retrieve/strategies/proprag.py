@@ -75,7 +75,7 @@ def _similar(context: Context, threshold: float, names: list[str]) -> sparse.csr
 
 
 def _write(context: Context, trace: Trace, result: PropositionResult) -> None:
-    from gsw_graph.ask.retrieve.names.walk import seed_weights
+    from gsw_graph.ask.retrieve.names.trace import seed_weights
     from gsw_graph.model.results import FactPath
 
     with context.clock("database"):

@@ -41,7 +41,8 @@ def run(context: Context, query: Query, recipe: PrunedRecipe) -> Retrieved:
 
     from gsw_graph.ask.retrieve import pruned
     from gsw_graph.ask.retrieve.names.graph import fetch_neighbourhood
-    from gsw_graph.ask.retrieve.names.walk import rank_passages, write_walk
+    from gsw_graph.ask.retrieve.names.trace import write_walk
+    from gsw_graph.ask.retrieve.names.walk import rank_passages
 
     question, traced = query.question, context.trace is not None
     lines = pruned.lines_of(question, query.plan)
