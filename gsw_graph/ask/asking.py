@@ -87,7 +87,8 @@ def ask(strategy: Strategy[Any], query: Query, context: Context) -> Answer:
     draft, note = _answer(strategy, query, retrieved, context)
     draft = weighed(replace(draft, missing=_missing(retrieved, draft, context)), retrieved.conflicts)
     seconds = {**context.seconds, "total": perf_counter() - start}
-    notes = dict.fromkeys(filter(None, [note or query.plan_note or retrieved.note, *context.notes]))
+    note = note or query.plan_note or retrieved.note
+    notes = dict.fromkeys(filter(None, [note, *context.notes]))
     trace = context.trace
     if trace is not None:
         reranker = context.used.get("reranker")

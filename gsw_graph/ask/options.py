@@ -165,7 +165,7 @@ Conditions: TypeAlias = "dict[str, Any]"
 
 def _failed(reader: Reader, conditions: Conditions) -> Conditions:
     """Return the first condition that no document fits; empty if each fits some."""
-    every = {key: type(value)() for key, value in conditions.items()}
+    every = {key: value[:0] for key, value in conditions.items()}
     keys = [["inside"], ["outside"], ["since"], ["until"], ["since", "until"]]
     parts = [{key: conditions[key] for key in some} for some in keys]
     parts += [{"where": [condition]} for condition in conditions["where"]]
@@ -181,9 +181,9 @@ def _reason(options: ScopeOptions, failed: Conditions) -> str:
         return f"no source is, or is under, {', '.join(names)}"
     if "outside" in failed:
         return f"all sources are under {', '.join(options.outside)}"
-    if "where" in failed:
-        (text,) = [text for text in options.where if [parse_condition(text)] == failed["where"]][:1]
-        return f"none fits {text}"
+    for text in options.where:
+        if failed.get("where") == [parse_condition(text)]:
+            return f"none fits {text}"
     since, until = failed.get("since"), failed.get("until")
     if since and until:
         return f"none is about a day from {since} until {until}"

@@ -52,7 +52,8 @@ def answer_from_cache(query: Query, context: Context) -> Retrieved | None:
 
 
 def _answer_from(old: CachedQuestion, question: str, context: Context) -> Retrieved | None:
-    llm, used = context.llm, "evidence"
+    llm = context.llm
+    used = "evidence"
     if old.verdict == "confirmed" and words(old.question) == words(question):
         used = "answer"
         citations = []
@@ -60,7 +61,9 @@ def _answer_from(old: CachedQuestion, question: str, context: Context) -> Retrie
             cited = quote.passage
             citations.append(Citation(cited.id, cited.document, cited.title, cited.source, quote.text))
         draft = AnswerDraft(old.answer, "cache", False, old.confidence, citations, inferred=old.inferred)
-    elif llm is None or (old.model == llm.model and question.split() == old.question.split()):
+    elif llm is None:
+        return None
+    elif old.model == llm.model and question.split() == old.question.split():
         return None  # word for word the model's replies are cached, and cost nothing
     else:
         judged = bool(old.plan) and not old.plan[-1].get("retrieve", True)

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from gsw_graph.model.results import Chain
 
 
-FEATURES = ("chain", "last", "first", "weakest")
 # held out: refuses 9 % (fusion: 11) of questions whose answer occurs in the evidence, 82 % (83) of those
 # without their passages
 REFUSED_BELOW = 0.25

@@ -153,10 +153,9 @@ def listed(items: Sequence[Item]) -> str:
     lines with a code that is made from the text, so that the text cannot contain it."""
     runs = [item.run for item in items if item.run is not None]
     if runs and len(runs) == len(items):
-        lines = payload(runs)
-    else:
-        lines = "\n".join(f"[{number}] {item.text}" for number, item in enumerate(items, 1))
-    return fence("evidence", lines)
+        return fence("evidence", payload(runs))
+    lines = [f"[{number}] {item.text}" for number, item in enumerate(items, 1)]
+    return fence("evidence", "\n".join(lines))
 
 
 def flat(text: str) -> str:
@@ -205,7 +204,8 @@ def lines(questions: Sequence[str], retrieved: Retrieved) -> list[Item]:
     """Return pairs of the chains, hop by hop and the best chain of each end first; the beginnings of the best
     passages, whole if the budget allows; sentences of those below them, up to BUDGET for a question that
     wants all of something."""
-    first, below = retrieved.passages[:READ], retrieved.passages[READ:] + retrieved.below
+    first = retrieved.passages[:READ]
+    below = retrieved.passages[READ:] + retrieved.below
     items: list[Item] = []
     left = _PAIRS
     for item in _pairs(retrieved, {passage.id for passage in first}):
@@ -249,9 +249,12 @@ def disagreements(retrieved: Retrieved, items: Sequence[Item]) -> Iterator[Item]
     for conflict in retrieved.conflicts:
         question = conflict.question
         for claim in conflict.claims:
-            text = flat(f"Passages disagree: {question} {claim.answer}")
-            run = Run((Sentence(flat(question), flat(claim.answer)),), "disagreement") if compact else None
-            yield Item(cut(text, _PAIR), passages[claim.passages[0]], question, claim.answer, run)
+            answer, passage = claim.answer, passages[claim.passages[0]]
+            text = flat(f"Passages disagree: {question} {answer}")
+            run = None
+            if compact:
+                run = Run((Sentence(flat(question), flat(answer)),), "disagreement")
+            yield Item(cut(text, _PAIR), passage, question, answer, run)
 
 
 def _size(items: Iterable[Item]) -> int:
@@ -272,9 +275,12 @@ def _pairs(retrieved: Retrieved, read: set[str]) -> Iterator[Item]:
             if is_read or text in seen or pair.passage not in retrieved.cited:
                 continue
             seen.add(text)
-            roles = flat("; ".join(dict.fromkeys(filter(None, pair.descriptions))))[:_ROLES]
-            line = f"{text} ({roles})" if roles else text
-            yield Item(cut(flat(line), _PAIR), retrieved.cited[pair.passage], pair.question, hop.answer)
+            descriptions = dict.fromkeys(filter(None, pair.descriptions))
+            roles = flat("; ".join(descriptions))[:_ROLES]
+            if roles:
+                text = f"{text} ({roles})"
+            passage = retrieved.cited[pair.passage]
+            yield Item(cut(flat(text), _PAIR), passage, pair.question, hop.answer)
 
 
 def _sentences(passages: Sequence[RankedPassage], questions: Sequence[str], budget: int) -> Iterator[Item]:
@@ -385,7 +391,8 @@ def _facts(
     cosines: list[Sequence[float]] = []
     for found in stored:
         rank = ranks[found.passage]
-        about, line = flat(passages[rank].title), cut(flat(found.line), _FACT)
+        about = flat(passages[rank].title)
+        line = cut(flat(found.line), _FACT)
         fact: Fact = Sentence(about, line)
         if found.answers:
             if found.passage in stated:
@@ -397,10 +404,11 @@ def _facts(
     plain = []
     without = set(ranks.values()).difference(rank for rank, *_ in facts)
     for rank in sorted(without):
-        passage = passages[rank]
-        for text in sentences_of(passage):
+        about = flat(passages[rank].title)
+        for text in sentences_of(passages[rank]):
             plain.append(text)
-            facts.append((rank, Sentence(flat(passage.title), cut(flat(text), _FACT)), text))
+            fact = Sentence(about, cut(flat(text), _FACT))
+            facts.append((rank, fact, text))
     titled = [f"{passages[rank].title}: {text}" for rank, _, text in facts]
     nearness = np.array([word_shares(question, titled) for question in questions])
     if vectors and facts:

@@ -63,7 +63,9 @@ def words_of(text: str, *, every: bool = False) -> frozenset[str]:
 
 
 def _is_in(word: str, words: Collection[str], text: str) -> bool:
-    if word in words or (word in text and (_UNSPACED.search(word) or not _WORD.search(word))):
+    if word in words:
+        return True
+    if word in text and (_UNSPACED.search(word) or not _WORD.search(word)):
         return True
     if not word.isalpha() or len(word) < _STEM:
         return False
@@ -84,8 +86,9 @@ def quote(text: str, question: str, answer: str, title: str = "") -> str:
     wanted = _stems(question, code) - _stems(title, code) - _stems(answer, code)
     forms = {}
     for word in content_words(question):
-        if stem(word, code) in wanted:
-            forms[word] = family(word) if code == "en" else frozenset([stem(word, code)])
+        own_stem = stem(word, code)
+        if own_stem in wanted:
+            forms[word] = family(word) if code == "en" else frozenset([own_stem])
     has = []
     for sentence in sentences:
         stems = _stems(sentence, code)

@@ -68,11 +68,12 @@ def supported(
     yes_no = is_yes_no(answer)
     if judged or yes_no or said.share(question) == 1:
         return named or _most(Said.of(question) if yes_no else said, items)
-    holding = [number for number, item in enumerate(items) if said.share(item.text) == 1]
-    if not holding:  # a line is short; the passage it was taken from may say more
-        holding = [number for number, item in enumerate(items) if said.share(item.passage.text) == 1]
-    if holding:
-        return named if set(named) & set(holding) else [*named, holding[0]]
+    texts = [item.text for item in items]
+    passages = [item.passage.text for item in items]
+    for parts in (texts, passages):  # a line is short; the passage it was taken from may say more
+        holding = [number for number, text in enumerate(parts) if said.share(text) == 1]
+        if holding:
+            return named if set(named) & set(holding) else [*named, holding[0]]
     if inferred or is_count_of(question, answer, [items[number] for number in named]):
         return named
     everything = " ".join(f"{item.text} {item.passage.text}" for item in items)
@@ -330,7 +331,8 @@ def _with_labels(text: str) -> str:
                 return form.sub(r"\1", text)
             last = matches[-1]
             rest = text[last.end() :]
-            return f"Answer: {last[1].strip()}\n{rest if _parts(rest) else ''}"
+            answer = f"Answer: {last[1].strip()}\n"
+            return answer + rest if _parts(rest) else answer
     return text
 
 

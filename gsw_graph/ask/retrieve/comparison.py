@@ -55,7 +55,8 @@ class Sides:
     @property
     def named(self) -> bool:
         """Tell whether each side is a name: after its article it goes on with a capital or a digit."""
-        return not any(_ARTICLE.sub("", name)[:1].islower() for name in self.names)
+        names = [_ARTICLE.sub("", name) for name in self.names]
+        return not any(name[:1].islower() for name in names)
 
 
 def sides_of(question: str) -> Sides | None:

@@ -107,21 +107,21 @@ def type_match(kind: str | None, answer_kinds: set[str]) -> float:
 Sort: TypeAlias = "tuple[str, int]"  # a kind of text.FINE_KINDS, and a line of it
 Sorts: TypeAlias = "frozenset[Sort]"
 
-# Relations written "Subject >> relation": the sorts that are right, and those that are not; "" is every
-# other of the kind. What a place lies in next, or a birthplace, is no country: that has its own relation.
-_FINE_RELATIONS = (
-    ("administrative territorial entity", "county state city", "country continent"),
-    ("place of (?:birth|death|burial)|residence", "city", "country continent state"),
-    ("country", "country", ""),
-    ("continent", "continent", ""),
-    ("capital|headquarters", "city", ""),
-    ("educated at", "university", ""),
-    ("sports team", "team", ""),
-    ("political party", "party", ""),
-    ("body of water|watercourse", "river lake sea", ""),
-    (r"\bleague", "league", ""),
-    ("record label|publisher", "company", ""),
-)
+# Relations written "Subject >> relation": the sorts that are right, and after a bar the sorts that are wrong,
+# else every other sort of the kind. A birthplace is no country: that has its own relation.
+_FINE_RELATIONS = {
+    "administrative territorial entity": "county state city | country continent",
+    "place of (?:birth|death|burial)|residence": "city | country continent state",
+    "country": "country",
+    "continent": "continent",
+    "capital|headquarters": "city",
+    "educated at": "university",
+    "sports team": "team",
+    "political party": "party",
+    "body of water|watercourse": "river lake sea",
+    r"\bleague": "league",
+    "record label|publisher": "company",
+}
 _WORD = re.compile(r"\w+")
 _ASKS = re.compile(
     r"\b(?:which|what)(?: (?:is|was|are|were) (?:the|an?))?(?: the)?(?: names? of(?: the)?)? "
@@ -148,8 +148,9 @@ def expected_fine_type(question: str) -> FineType:
     right = wrong = frozenset[Sort]()
     if not sign:
         right = _fine_kind_of_noun(question)
-    for pattern, right_words, wrong_words in _FINE_RELATIONS if sign else ():
+    for pattern, sorts in _FINE_RELATIONS.items() if sign else ():
         if re.search(pattern, relation.lower()):
+            right_words, _, wrong_words = sorts.partition("|")
             right, wrong = _line(right_words), _line(wrong_words)
             break
     if not wrong:  # every other sort of the same kinds
@@ -316,4 +317,5 @@ def scores(matrix: Floats, fit: Fit, *, fitted: bool) -> NDArray[np.float64]:
         cosines[:] = fit.mean + (cosines - cosines.mean(axis=0)) / spread * fit.deviation
     *weights, bias = fit.pair
     logits = matrix @ np.array(weights) - bias
-    return 1 / (1 + np.exp(-logits))
+    chances: NDArray[np.float64] = 1 / (1 + np.exp(-logits))
+    return chances

@@ -103,7 +103,8 @@ class CandidateSearch:
                 if recipe.entities:
                     words = lucene_words(item.text)
                     keys = list(dict.fromkeys(mention.key for mention in mentions(item.text)))
-                embedding, passages = vectors[item.text].tolist(), self._offered.get(item.text, [])
+                embedding = vectors[item.text].tolist()
+                passages = self._offered.get(item.text, [])
                 asked = HopQuestion(embedding=embedding, words=words, keys=keys, passages=passages)
                 questions.append(asked)
             limits = {"pairs": recipe.pairs, "entities": recipe.entities, "common": recipe.common}
@@ -155,7 +156,8 @@ class CandidateSearch:
 
 def document(pair: Pair) -> str:
     """Return the text of a pair for a reranker: question, answers, roles and states."""
-    return " ".join([pair.question, ", ".join(pair.answers), ", ".join(pair.descriptions)]).strip()
+    answers, descriptions = ", ".join(pair.answers), ", ".join(pair.descriptions)
+    return f"{pair.question} {answers} {descriptions}".strip()
 
 
 def _qa(pair: Pair) -> QA:
@@ -299,7 +301,8 @@ def grow_chains(
         planned: False if the plan is not one that was made for the question.
         similarity: Gives the cosines of the original question and chains, for the scores that need it.
     """
-    beams, together = Beams(plan, recipe.beam, planned), CHAIN_SCORES[recipe.score]
+    beams = Beams(plan, recipe.beam, planned)
+    together = CHAIN_SCORES[recipe.score]
     share = SIMILARITY_SHARE.get(recipe.score)
     for level in plan.levels():
         by_step = {step.id: _expansions(step, beams, together) for step in level}
@@ -346,7 +349,8 @@ def _fall_back(lost: Sequence[Expansion], question: str, find: Find, beams: Beam
 def _expansions(step: SubQuestion, beams: Beams, together: Together) -> list[Expansion]:
     """Return the concrete questions of a step, each once, with the chains that lead to it."""
     expansions: dict[str, Expansion] = {}
-    for parent in join([beams.chains.get(id_, []) for id_ in step.parents], together, beams.width):
+    parents = [beams.chains.get(id_, []) for id_ in step.parents]
+    for parent in join(parents, together, beams.width):
         question = concrete(step.question, {id_: parent.links[id_].answer for id_ in step.parents})
         expansion = expansions.setdefault(_key(question.text), Expansion(step, question))
         expansion.parents.append(parent)
@@ -422,7 +426,8 @@ def _extensions(
                 text = expansion.asked.text
                 link = Link(step.id, step.question, text, pair, answer, scored.score, scored.ways)
                 links = {**parent.links, step.id: link}
-                key = (_key(answer), *(_key(links[earlier].answer) for earlier in apart))
+                answers_apart = [answer, *(links[earlier].answer for earlier in apart)]
+                key = tuple(map(_key, answers_apart))
                 grown.append(Extension(_chain(links, together), key, candidate))
     return grown
 
@@ -472,9 +477,10 @@ def rank(
     if chains:
         chain_scores = np.array([chain.score for chain in chains])
         weights = np.exp(recipe.sharpness * (chain_scores - chain_scores.max()))
-        for chain, weight in zip(chains, weights / weights.sum(), strict=True):
+        weights /= weights.sum()
+        for chain, weight in zip(chains, weights.tolist(), strict=True):
             for passage in {hop.pair.passage for hop in chain.hops}:
-                mass[passage] += float(weight)
+                mass[passage] += weight
     if walk:
         questions = _walked_from(beams, recipe.walked_from) or [question]
         graph, near = fetch_neighbourhood(context, questions, recipe.walk)
@@ -483,7 +489,8 @@ def rank(
             walked = rank_passages(graph, queries, max(k, recipe.walked), recipe.walk)
             for passage, share in walked.shares().items():
                 mass[passage] += recipe.walk_weight * share**0.5
-    return sorted(mass.items(), key=lambda item: (-item[1], item[0]))[:k]
+    ranked = sorted(mass.items(), key=lambda item: (-item[1], item[0]))
+    return ranked[:k]
 
 
 def _walked_from(beams: Beams, most: int) -> list[str]:
@@ -599,7 +606,8 @@ def bridges(
         return []
     weight = dict(walked)
     weights = np.array([weight[passage] for _, passage in pairs])
-    worth = weights * np.exp(recipe.sharpness * (vectors @ vector))
+    cosines = vectors @ vector
+    worth = weights * np.exp(recipe.sharpness * cosines)
     padded = f" {normalise(question)} "
     texts: dict[str, str] = {}
     least = 0.0
@@ -674,7 +682,8 @@ def walk_twice(
     Returns:
         The last walk, and these answers, None if the best passages have no pairs at all.
     """
-    vector, trace = context.vector(question), context.trace is not None
+    vector = context.vector(question)
+    trace = context.trace is not None
     graph, (near,) = fetch_neighbourhood(context, [question], recipe.walk)
     with context.clock("rank"):
         first = rank_passages(graph, [(question, near)], max(k, recipe.best), recipe.walk, trace=trace)

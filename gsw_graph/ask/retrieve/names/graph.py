@@ -77,9 +77,8 @@ class NameGraph:
     def edges(self) -> sparse.csr_array:
         """Return all edges in one symmetric matrix over the nodes: the passages, then the names."""
         up = self.incidence
-        return sparse.csr_array(
-            sparse.block_array([[None, up], [up.T, self.containment]], format="csr", dtype=np.float32)
-        )
+        edges = sparse.block_array([[None, up], [up.T, self.containment]], format="csr", dtype=np.float32)
+        return sparse.csr_array(edges)
 
     def names_of(self, passage: int) -> NDArray[np.int32]:
         """Return the numbers of the names in a passage."""

@@ -205,7 +205,8 @@ def confidence_features(
         passages: The first ones.
     """
     titled = any(graph.titled[graph.name_numbers[name]] for name in linked)
-    coverage = terms.coverage("\n".join(map(text_of, passages)))
+    together = "\n".join(map(text_of, passages))
+    coverage = terms.coverage(together)
     best = 0.0
     for passage in passages:
         for sentence in _sentences(passage, terms.language):

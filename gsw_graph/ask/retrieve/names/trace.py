@@ -28,7 +28,8 @@ def write_walk(
         twice: Whether it is the second walk of `fusion`.
     """
     shown = {passage.id for passage in passages}
-    paths = {id_: path for id_, path in zip(result.passages, result.paths, strict=True) if id_ in shown}
+    ways = zip(result.passages, result.paths, strict=True)
+    paths = {id_: path for id_, path in ways if id_ in shown}
     nodes = {node for path in paths.values() for node in path}
     known = [*context.neighbourhood.texts.values(), *passages]
     labels = {passage.id: _label(passage) for passage in known}

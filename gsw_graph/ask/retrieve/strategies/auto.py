@@ -242,10 +242,12 @@ def select(agent: Agent, question: str, passages: Sequence[RankedPassage]) -> Se
 
     def outcome(selection: Selection) -> str:
         needed = [passages[place] for place in selection.needed]
-        return "; ".join([*(passage.title or passage.id for passage in needed), selection.missing])
+        titles = [passage.title or passage.id for passage in needed]
+        return "; ".join([*titles, selection.missing])
 
     lines = listed([Item(line_of(passage, question), passage) for passage in passages])
-    request = request_for("select", f"{lines}\n\nQuestion: {flat(question)}", _SCHEMA, limit=_LIMIT)
+    text = f"{lines}\n\nQuestion: {flat(question)}"
+    request = request_for("select", text, _SCHEMA, limit=_LIMIT)
     task = f"which of {len(passages)} passages are needed?"
     return agent.ask(request, lambda reply: parse_selection(reply, len(passages)), task, outcome)
 

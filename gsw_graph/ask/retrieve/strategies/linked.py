@@ -65,7 +65,8 @@ def known_passages(context: Context, result: WalkResult, top_k: int) -> list[Ran
     its first ones, without a round trip."""
     texts = context.neighbourhood.texts
     scores = zip(result.passages, result.scores, strict=True)
-    return [replace(texts[id_], score=score) for id_, score in scores if id_ in texts][:top_k]
+    known = [replace(texts[id_], score=score) for id_, score in scores if id_ in texts]
+    return known[:top_k]
 
 
 def fetch_passages(context: Context, result: WalkResult, top_k: int) -> list[RankedPassage]:
