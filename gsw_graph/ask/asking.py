@@ -186,17 +186,9 @@ def _search(strategy: Strategy[Any], query: Query, context: Context) -> tuple[Re
     new = new[: query.k]
     if counts and query.answer and not below:
         returned = {*options.shown, *(passage.id for passage in new)}
-        _note_left_out(context, query.question, found, returned, "shown")
+        context.notes += left_out(query.question, found, returned, "shown")
     rest = found[query.k :] + retrieved.below
     return replace(retrieved, passages=found[: query.k], below=rest[:below]), new
-
-
-def _note_left_out(
-    context: Context, question: str, found: Sequence[RankedPassage], used: set[str], verb: str
-) -> None:
-    note = left_out(question, found, used, verb)
-    if note is not None:
-        context.notes.append(note)
 
 
 def _nearest(context: Context, query: Query, found: Sequence[RankedPassage]) -> list[RankedPassage]:
@@ -249,7 +241,7 @@ def _answer(
     items = _shown(question, retrieved, context)
     if asks_for_all(question):
         every = [*retrieved.passages, *retrieved.below]
-        _note_left_out(context, question, every, {item.passage.id for item in items}, "read")
+        context.notes += left_out(question, every, {item.passage.id for item in items}, "read")
     with context.clock("answer"):
         try:
             answer = from_items(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from itertools import repeat
-from typing import TYPE_CHECKING, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Generic, Literal, TypeAlias, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -120,13 +120,9 @@ class Retrieved:
         return replace(self, passages=first, below=rest[: query.below])
 
 
-@dataclass(frozen=True, slots=True)
-class ChainConfidence:
-    """A logistic model over the features of chains (`answer.chains`), fitted to a strategy, as walks raise
-    the scores of pairs; without weights, the mean of the hops."""
-
-    weights: tuple[float, ...]
-    bias: float
+# A logistic model over the features of chains (`answer.chains`): its weights, then the bias. It is fitted to
+# a strategy, as walks raise the scores of pairs. Without numbers it is the mean of the hops.
+ChainScale: TypeAlias = "tuple[float, ...]"
 
 
 @dataclass(frozen=True)
@@ -143,7 +139,7 @@ class Strategy(Generic[RecipeT]):
         makes_plan: It makes its own plan, so that no other is made for it.
         needs: What it cannot run without.
         gives: What it returns.
-        confidence: The confidence of its chains.
+        confidence: The scale of the confidence of its chains.
         steady: Its first passages do not depend on `k`, and more cost little.
     """
 
@@ -156,7 +152,7 @@ class Strategy(Generic[RecipeT]):
     makes_plan: bool = False
     needs: frozenset[Need] = frozenset()
     gives: frozenset[Gives] = frozenset({"passages"})
-    confidence: ChainConfidence | None = None
+    confidence: ChainScale | None = None
     steady: bool = False
 
     def __call__(self, context: Context, query: Query) -> Retrieved:

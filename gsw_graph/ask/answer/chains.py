@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from gsw_graph.ask.retrieve.qa_chains import BeamChain
-    from gsw_graph.ask.strategy import ChainConfidence, Retrieved
+    from gsw_graph.ask.strategy import ChainScale, Retrieved
     from gsw_graph.model.results import Chain
 
 
@@ -27,15 +27,16 @@ DOUBTED_BELOW = 0.2  # of a search without chains: 5 % of the questions whose pa
 _LEAST = 1e-3
 
 
-def confidence(hops: Sequence[float], chain: float, scale: ChainConfidence) -> float:
+def confidence(hops: Sequence[float], chain: float, scale: ChainScale) -> float:
     """Return the confidence of a chain in [0, 1], from the scores of its hops and its own; without weights,
     the geometric mean of its hops."""
-    if not scale.weights:
+    if not scale:
         logs = [log(max(hop, _LEAST)) for hop in hops]
         return exp(sum(logs) / len(logs))
+    *weights, bias = scale
     values = features(hops, chain)
-    logit = sum(weight * value for weight, value in zip(scale.weights, values, strict=True))
-    return 1 / (1 + exp(scale.bias - logit))
+    logit = sum(weight * value for weight, value in zip(weights, values, strict=True))
+    return 1 / (1 + exp(bias - logit))
 
 
 def features(hops: Sequence[float], chain: float) -> list[float]:
@@ -46,7 +47,7 @@ def features(hops: Sequence[float], chain: float) -> list[float]:
 
 
 def from_chains(
-    question: str, retrieved: Retrieved, scale: ChainConfidence | None, *, answer: bool
+    question: str, retrieved: Retrieved, scale: ChainScale | None, *, answer: bool
 ) -> AnswerDraft:
     """Return the answer of the best chain that reaches the last step of the plan, with the least confidence
     of its ends. If the last step only compares, the chains are evidence and there is no answer.

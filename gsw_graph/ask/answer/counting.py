@@ -65,8 +65,8 @@ def fitting(question: str, passages: Sequence[RankedPassage]) -> list[RankedPass
 
 def left_out(
     question: str, looked_at: Sequence[RankedPassage], used: Collection[str], verb: str
-) -> str | None:
-    """Say how many of the passages that fit were used, where not all of them were.
+) -> list[str]:
+    """Return a note that says how many of the passages that fit were used; none if all of them were.
 
     Args:
         question: The question.
@@ -77,10 +77,10 @@ def left_out(
     fits = fitting(question, looked_at)
     number = sum(passage.id in used for passage in fits)
     if number >= len(fits):
-        return None
+        return []
     least = "at least " if len(fits) >= LOOKED_AT else ""
     more = "; a larger k shows more" if verb == "shown" else ""
-    return f"{number} of {least}{len(fits)} passages that fit the question were {verb}{more}"
+    return [f"{number} of {least}{len(fits)} passages that fit the question were {verb}{more}"]
 
 
 def _stems(text: str) -> frozenset[str]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from gsw_graph.ask.options import AskOptions
 from gsw_graph.ask.retrieve.recipes import Fit
-from gsw_graph.ask.strategy import ChainConfidence, Strategy
+from gsw_graph.ask.strategy import ChainScale, Strategy
 from gsw_graph.model.results import Trace
 from gsw_graph.telemetry import span
 
@@ -149,18 +149,14 @@ class Context:
         """Tell whether the scores of pairs are fitted to the embedder that ran."""
         return self.fit.fits_embedder(self.used.get("embedder", self.fit.embedder))
 
-    def confidence(self, strategy: Strategy[Any]) -> ChainConfidence | None:
+    def confidence(self, strategy: Strategy[Any]) -> ChainScale | None:
         """Return the scale of the confidence of a strategy's chains: fitted, or plain if another reranker
         scored."""
-        scale = strategy.confidence
-        if scale is None:
+        if strategy.confidence is None:
             return None
         if self.used.get("reranker", "cosine") != self.fit.reranker:
-            return ChainConfidence((), 0.0)
-        if strategy.name not in self.fit.chains:
-            return scale
-        *weights, bias = self.fit.chains[strategy.name]
-        return ChainConfidence(tuple(weights), bias)
+            return ()
+        return self.fit.chains.get(strategy.name, strategy.confidence)
 
     @property
     def unfitted(self) -> str | None:

@@ -60,12 +60,17 @@ Vectors: TypeAlias = "Mapping[str, Floats]"
 
 
 class CandidateSearch:
-    """Find candidates for the levels of one question. No concrete question is looked up twice."""
+    """Find candidates for the levels of one question. No concrete question is looked up twice.
+
+    Attributes:
+        round_trips: Levels that were looked up.
+    """
 
     def __init__(self, context: Context, recipe: ChainRecipe) -> None:
         self._context = context
         self._recipe = recipe
         self._reranker = context.reranker
+        self.round_trips = 0
         self._known: dict[str, list[ScoredPair]] = {}
         self._offered: dict[str, list[str]] = {}  # passages whose pairs are candidates too, by question
 
@@ -73,6 +78,7 @@ class CandidateSearch:
         """Return scored candidates of each concrete question, best first."""
         new = {item.text: item for item in questions if item.text not in self._known}
         if new:
+            self.round_trips += 1
             found = self._find(question, list(new.values()))
             self._known.update(zip(new, found, strict=True))
         return [self._known[item.text] for item in questions]
@@ -249,8 +255,6 @@ class Beams:
     Attributes:
         width: Chains kept.
         planned: False if the question was taken apart without a plan.
-        queries: Texts for which candidates were looked up.
-        round_trips: Round trips of these look-ups; a text that was asked before takes none.
     """
 
     plan: Plan
@@ -258,8 +262,6 @@ class Beams:
     planned: bool = True
     chains: dict[int, list[BeamChain]] = field(default_factory=dict)
     expansions: list[Expansion] = field(default_factory=list)
-    queries: set[str] = field(default_factory=set)
-    round_trips: int = 0
 
     def _by_end(self) -> list[list[BeamChain]]:
         return [self.chains.get(step.id, []) for step in reversed(self.plan.sinks)]
@@ -307,7 +309,7 @@ def grow_chains(
     for level in plan.levels():
         by_step = {step.id: _expansions(step, beams, together) for step in level}
         expansions = [expansion for step in level for expansion in by_step[step.id]]
-        candidates = _look_up(find, question, [expansion.concrete for expansion in expansions], beams)
+        candidates = find(question, [expansion.concrete for expansion in expansions])
         for expansion, scored in zip(expansions, candidates, strict=True):
             expansion.considered = list(map(Considered, scored))
         lost = []
@@ -315,7 +317,7 @@ def grow_chains(
             if not any(map(_usable, group)):
                 lost += group
         if lost:
-            _fall_back(lost, question, find, beams)
+            _fall_back(lost, question, find)
         beams.expansions += expansions
         for step in level:
             grown = _extensions(by_step[step.id], plan, together, recipe)
@@ -329,18 +331,11 @@ def grow_chains(
     return beams
 
 
-def _look_up(find: Find, question: str, questions: Sequence[ConcreteQuestion], beams: Beams) -> Candidates:
-    new = {item.text for item in questions} - beams.queries
-    beams.queries |= new
-    beams.round_trips += bool(new)
-    return find(question, questions)
-
-
-def _fall_back(lost: Sequence[Expansion], question: str, find: Find, beams: Beams) -> None:
+def _fall_back(lost: Sequence[Expansion], question: str, find: Find) -> None:
     """Ask the original question if nothing was found for any chain of a step."""
     references = SubQuestion(0, question).parents
     instead = concrete(question, {number: f"#{number}" for number in references})  # "#1" is text here
-    (scored,) = _look_up(find, question, [instead], beams)
+    (scored,) = find(question, [instead])
     for expansion in lost:
         expansion.instead = instead
         expansion.considered = list(map(Considered, scored))
@@ -533,7 +528,7 @@ def follow(context: Context, query: Query, find: CandidateSearch, recipe: ChainR
     if context.trace is not None:
         context.trace.hops = [expansion.to_trace() for expansion in beams.expansions]
     chains = beams.ends()
-    walk = beams.round_trips <= len(plan.levels())
+    walk = find.round_trips <= len(plan.levels())
     cited = {}
     if chains or walk:
         ranked = dict(rank(context, question, beams, query.k, recipe, walk=walk))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from gsw_graph.ask.retrieve.recipes import PANINI, ChainRecipe, FusionRecipe, LinkedRecipe
 from gsw_graph.ask.retrieve.strategies.linked import LINKED
-from gsw_graph.ask.strategy import ChainConfidence, Query, Retrieved, Strategy
+from gsw_graph.ask.strategy import Query, Retrieved, Strategy
 
 if TYPE_CHECKING:
     from gsw_graph.ask.retrieve.context import Context
@@ -33,7 +33,7 @@ RICR = Strategy(
     follows_plan=True,
     needs=frozenset({"pairs"}),
     gives=frozenset({"passages", "chains", "answer"}),
-    confidence=ChainConfidence((1.093, 1.413, 1.105, 4.974), 4.12),
+    confidence=(1.093, 1.413, 1.105, 4.974, 4.12),
     steady=True,
 )
 
@@ -70,6 +70,6 @@ FUSION = Strategy(
     FusionRecipe(),
     follows_plan=True,
     gives=frozenset({"passages", "chains", "answer"}),
-    confidence=ChainConfidence((1.214, 1.736, 1.452, 3.583), 4.166),
+    confidence=(1.214, 1.736, 1.452, 3.583, 4.166),
     steady=True,
 )
