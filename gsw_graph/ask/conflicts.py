@@ -98,7 +98,8 @@ def _claims(pairs: Sequence[PairOf], passages: Mapping[str, RankedPassage]) -> l
         if any(group is not rival and not _apart(group.days, rival.days) for rival in groups):
             documents = len({passage.document for passage in group.passages.values()})
             titles = [passage.title for passage in group.passages.values()]
-            claims.append(Claim(", ".join(group.answers), list(group.passages), titles, documents))
+            answer, ids = ", ".join(group.answers), list(group.passages)
+            claims.append(Claim(answer, ids, titles, documents))
     total = sum(claim.confidence for claim in claims)
     claims = [replace(claim, confidence=claim.confidence / total) for claim in claims]
     return sorted(claims, key=lambda claim: -claim.confidence)

@@ -308,23 +308,21 @@ def _retrieve(record: Mapping[str, object], id: int) -> bool:
     return value
 
 
-# Of the reply; `parse` reads it as it is. Strict servers want every key required and no other allowed.
-_STEP_SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "properties": {
+def object_schema(properties: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema of a reply. Strict servers want every key required and no other allowed."""
+    schema: dict[str, Any] = {"type": "object", "properties": properties, "required": list(properties)}
+    return {**schema, "additionalProperties": False}
+
+
+_STEP_SCHEMA = object_schema(
+    {
         "id": {"type": "integer"},
         "question": {"type": "string", "maxLength": 500},
         "retrieve": {"type": "boolean"},
-    },
-    "required": ["id", "question", "retrieve"],
-    "additionalProperties": False,
-}
-SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "properties": {"plan": {"type": "array", "maxItems": 12, "items": _STEP_SCHEMA}},
-    "required": ["plan"],
-    "additionalProperties": False,
-}
+    }
+)
+# Of the reply; `parse` reads it as it is.
+SCHEMA = object_schema({"plan": {"type": "array", "maxItems": 12, "items": _STEP_SCHEMA}})
 _LIMIT = 1000  # tokens of a plan; a usual one has 100
 _AGAIN = "Write the plan of that question as JSON, in its own words: one step if one fact answers it."
 _STEM_LENGTH = 5  # letters that two forms of a word share

@@ -66,7 +66,8 @@ def _answer_from(old: CachedQuestion, question: str, context: Context) -> Retrie
     elif old.model == llm.model and question.split() == old.question.split():
         return None  # word for word the model's replies are cached, and cost nothing
     else:
-        judged = bool(old.plan) and not old.plan[-1].get("retrieve", True)
+        last = old.plan[-1] if old.plan else {}
+        judged = not last.get("retrieve", True)
         with context.clock("answer"):
             try:
                 draft = from_items(

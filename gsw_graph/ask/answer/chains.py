@@ -65,7 +65,11 @@ def from_chains(
     best = beams.best()
     least = 0.0
     if len(best) == (len(beams.plan.sinks) if beams.planned else 1):
-        least = min(confidence([hop.score for hop in chain.hops], chain.score, scale) for chain in best)
+        sure = []
+        for chain in best:
+            scores = [hop.score for hop in chain.hops]
+            sure.append(confidence(scores, chain.score, scale))
+        least = min(sure)
         if not beams.planned:
             least *= coverage(question, best[0]) ** 2
     if least < REFUSED_BELOW:

@@ -161,7 +161,8 @@ def listed(items: Sequence[Item]) -> str:
 def flat(text: str) -> str:
     """Return a text in one line, without numbers in square brackets and without control tokens of chat
     templates: `[1]` and line breaks are written by us alone."""
-    return break_control_tokens(_MARK.sub(r"(\1)", " ".join(_UNSEEN.sub(" ", text).split())))
+    line = " ".join(_UNSEEN.sub(" ", text).split())
+    return break_control_tokens(_MARK.sub(r"(\1)", line))
 
 
 def cut(text: str, tokens: int) -> str:
@@ -337,7 +338,8 @@ def compact(context: Context, questions: Sequence[str], retrieved: Retrieved) ->
     codebook (`payload`).
     """
     hops = [hop for chain in retrieved.chains for hop in chain.hops]
-    questions = list(dict.fromkeys([*questions, *(hop.concrete for hop in hops)]))[:ASKED]
+    concrete = [hop.concrete for hop in hops]
+    questions = list(dict.fromkeys([*questions, *concrete]))[:ASKED]
     ranked = {passage.id: passage for passage in retrieved.passages + retrieved.below}
     for hop in hops:
         cited = retrieved.cited.get(hop.pair.passage)

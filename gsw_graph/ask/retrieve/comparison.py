@@ -77,12 +77,15 @@ def sides_of(question: str) -> Sides | None:
 
 def about_each(head: str, texts: list[str], tail: str) -> Sides | None:
     """Make the question about each side; None if the sides are no names, or fewer than two."""
-    names = [_JOINED.sub("", text) for text in (text.strip(_EDGE) for text in texts) if text]
+    stripped = [text.strip(_EDGE) for text in texts]
+    names = [_JOINED.sub("", text) for text in stripped if text]
     if len(names) > _MOST:
         *first, last = names
         names = [", ".join(first), last]
     different = set(map(str.casefold, names))
-    if len(different) < max(len(names), 2) or not all(map(_CAPITAL.search, names)):
+    if len(different) < max(len(names), 2):
+        return None
+    if not all(map(_CAPITAL.search, names)):
         return None
     questions = []
     for name in names:
@@ -99,7 +102,10 @@ def _around_or(text: str) -> Parsed:
     left, joined, right = text.rpartition(" or ")
     if not joined:
         between = re.match(r"(.*?)\b[Bb]etween (.+?) and ([^,]+)(.*)", text)
-        return (between[1], [between[2], between[3]], between[4]) if between else None
+        if between is None:
+            return None
+        head, first, second, tail = between.groups()
+        return head, [first, second], tail
     if _ASKS.match(left):
         mark = _SIDES_BEGIN.search(left)
         if mark is None:

@@ -180,7 +180,8 @@ def _given(question: str, answers: tuple[str, ...], descriptions: tuple[str, ...
     if asked:
         return asked
     names = [_WORD.findall(answer.lower()) for answer in answers]
-    named = _line(" ".join(words[-1] for words in names if len(words) > 1))
+    last_words = [words[-1] for words in names if len(words) > 1]
+    named = _line(" ".join(last_words))
     if named:
         return named
     states = re.split("[;:,]", ";".join(descriptions).lower())
@@ -314,7 +315,8 @@ def scores(matrix: Floats, fit: Fit, *, fitted: bool) -> NDArray[np.float64]:
         matrix = matrix.copy()
         cosines = matrix[:, :4]
         spread = np.maximum(cosines.std(axis=0), 1e-3)
-        cosines[:] = fit.mean + (cosines - cosines.mean(axis=0)) / spread * fit.deviation
+        scaled = (cosines - cosines.mean(axis=0)) / spread
+        cosines[:] = fit.mean + scaled * fit.deviation
     *weights, bias = fit.pair
     logits = matrix @ np.array(weights) - bias
     chances: NDArray[np.float64] = 1 / (1 + np.exp(-logits))

@@ -154,7 +154,10 @@ class CandidateSearch:
         """Return the cosines of the original question and chains, each written as one text."""
         if not chains:
             return []
-        texts = [" ".join(f"{hop.pair.question} {hop.answer}" for hop in chain.hops) for chain in chains]
+        texts = []
+        for chain in chains:
+            hops = [f"{hop.pair.question} {hop.answer}" for hop in chain.hops]
+            texts.append(" ".join(hops))
         vectors = self._context.text_vectors(texts)
         cosines: list[float] = (vectors @ self._context.vector(question)).tolist()
         return cosines
@@ -543,7 +546,8 @@ def follow(context: Context, query: Query, find: CandidateSearch, recipe: ChainR
     else:  # nothing to rank by, and one round trip left
         embedding = context.vector(question).tolist()
         with context.clock("database"):
-            passages = context.reader.dense(embedding, max(query.k, 10), once=True)[: query.k]
+            nearest = context.reader.dense(embedding, max(query.k, 10), once=True)
+        passages = nearest[: query.k]
     return Retrieved(
         passages, beams, cited, why=context.unfitted, evidence=recipe.evidence, reader=recipe.reader
     )
@@ -663,7 +667,8 @@ def rescored(
     for candidate in candidates:
         share = shares.get(candidate.pair.passage, 0.0)
         chance = min(max(candidate.score, _LEAST), 1 - _LEAST)
-        logit = log(chance / (1 - chance)) + walk_weight * (share**0.5 - 0.5)
+        logit = log(chance / (1 - chance))
+        logit += walk_weight * (share**0.5 - 0.5)
         results.append(replace(candidate, score=1 / (1 + exp(-logit))))
     return sorted(results, key=lambda candidate: candidate.order)
 

@@ -153,7 +153,8 @@ def build(
         columns += [numbers[name] for name in own]
         values += own.values()
         ends.append(len(values))
-    column, weight_of = np.array(columns, dtype=np.int32), np.array(values, dtype=np.float32)
+    column = np.array(columns, dtype=np.int32)
+    weight_of = np.array(values, dtype=np.float32)
     if frequency is None:
         frequency = Counter(names[number] for number in columns)
     counts = np.array([frequency.get(name, 1) for name in names], dtype=np.int32)
@@ -187,7 +188,8 @@ def _containment(numbers: Mapping[str, int], size: int) -> sparse.csr_array:
                 shorter = numbers.get(part.strip(","), longer)
                 if shorter != longer:
                     pairs |= {(longer, shorter), (shorter, longer)}
-    rows, columns = np.array(sorted(pairs), dtype=np.int32).reshape(-1, 2).T
+    ends = np.array(sorted(pairs), dtype=np.int32)
+    rows, columns = ends.reshape(-1, 2).T
     weights = np.full(len(rows), CONTAINMENT_WEIGHT, dtype=np.float32)
     return sparse.csr_array((weights, (rows, columns)), shape=(size, size))
 
@@ -277,7 +279,8 @@ class Neighbourhood:
             for passage, (own, weights) in self._passages.items():
                 names = mentioned.get(passage, [])
                 frequency.update(names)
-                rows.append((passage, own + names, weights + [1.0] * len(names)))
+                own, weights = own + names, weights + [1.0] * len(names)
+                rows.append((passage, own, weights))
             aliases = {}
             for name in self._names.values():
                 frequency[name.canonical] += name.frequency

@@ -255,10 +255,10 @@ def _names_title_of(graph: NameGraph, passages: Sequence[RankedPassage]) -> NDAr
     """Return (passages, passages): whether the first has the title of the second among its names; no passage
     names itself."""
     matrix = np.zeros((len(passages), len(passages)), dtype=bool)
-    titles = [
-        {graph.name_numbers.get(normalise(name)) for name in title_names(passage.title)}
-        for passage in passages
-    ]
+    titles = []
+    for passage in passages:
+        keys = map(normalise, title_names(passage.title))
+        titles.append(set(map(graph.name_numbers.get, keys)))
     for row, passage in enumerate(passages):
         names = set(graph.names_of(graph.passage_numbers[passage.id]).tolist())
         matrix[row] = [bool(names & title) for title in titles]

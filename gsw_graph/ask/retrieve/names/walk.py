@@ -166,7 +166,8 @@ def seed(graph: NameGraph, near: Near, linked: Sequence[str], recipe: WalkRecipe
     passages = np.zeros(size, dtype=np.float32)
     names = np.zeros(len(graph.names), dtype=np.float32)
     preference = np.ones(size + len(names), dtype=np.float32)
-    spread = 1 / np.sqrt(np.maximum(graph.frequency, 1)).astype(np.float32)
+    frequency = np.maximum(graph.frequency, 1)
+    spread = 1 / np.sqrt(frequency).astype(np.float32)
     cosine_of = {id_: cosine for id_, cosine in near if id_ in graph.passage_numbers}
     if cosine_of:
         numbers = [graph.passage_numbers[id_] for id_ in cosine_of]

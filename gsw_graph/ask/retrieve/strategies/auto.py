@@ -16,6 +16,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gsw_graph.ask.answer.evidence import Item, cut, flat, listed, sentences_of, titled_text, word_shares
+from gsw_graph.ask.plan import object_schema
 from gsw_graph.ask.retrieve.agents import Team, request_for
 from gsw_graph.ask.retrieve.comparison import Sides, sides_of
 from gsw_graph.ask.retrieve.names.linking import lucene_words, mentions
@@ -190,15 +191,9 @@ AUTO = Strategy(
 _LINE = 32  # tokens of a passage's line; with the question and the prompt a call has about 1,000
 _LIMIT = 120  # tokens of the reply
 _QUERY = 200  # characters of a second search
-_SCHEMA = {
-    "type": "object",
-    "properties": {
-        "needed": {"type": "array", "items": {"type": "integer"}},
-        "missing": {"type": "string"},
-    },
-    "required": ["needed", "missing"],
-    "additionalProperties": False,
-}
+_SCHEMA = object_schema(
+    {"needed": {"type": "array", "items": {"type": "integer"}}, "missing": {"type": "string"}}
+)
 
 
 class Selection(NamedTuple):
@@ -270,7 +265,8 @@ def parse_selection(reply: object, count: int) -> Selection:
         raise ValueError('the reply has no list "needed" or no text "missing"')
     if any(type(number) is not int or not 1 <= number <= count for number in numbers):
         raise ValueError(f'"needed" has something else than numbers from 1 to {count}')
-    return Selection([number - 1 for number in dict.fromkeys(numbers)], flat(missing)[:_QUERY])
+    places = [number - 1 for number in dict.fromkeys(numbers)]
+    return Selection(places, flat(missing)[:_QUERY])
 
 
 def search(agent: Agent, missing: str, top_k: int) -> list[RankedPassage]:

@@ -136,7 +136,8 @@ def in_order(
         numbers, shares = rerank(graph, terms, candidates, near, specificity, recipe, relevance)
         order = [candidates[number] for number in numbers]
         sure = confidence(graph, names, terms, order[:SURE_PASSAGES])
-    first = [replace(passage, score=share) for passage, share in zip(order[:k], shares, strict=False)]
+    scored = zip(order[:k], shares, strict=False)
+    first = [replace(passage, score=share) for passage, share in scored]
     rest = [passage for passage in passages if passage.id not in ids]
     first += [replace(passage, score=min(passage.score, shares[-1])) for passage in rest]
     return first[:k], sure
