@@ -1,4 +1,4 @@
-"""How sure `linked` is that the memory holds what a question needs (`names.walk.CONFIDENCE`), fitted on sets of
+"""How sure `linked` is that the memory holds what a question needs (`names.rerank.CONFIDENCE`), fitted on sets of
 questions that are each asked twice: with all passages, and without those that answer it.
 
     python bench/linked_confidence.py ../shared/data/musique ../shared/data/hotpotqa ../shared/data/2wiki \
@@ -23,7 +23,7 @@ from linked_order import RECIPE, Corpus
 from scipy.optimize import minimize
 
 from gsw_graph.ask.answer.chains import DOUBTED_BELOW
-from gsw_graph.ask.retrieve.names import walk
+from gsw_graph.ask.retrieve.names import rerank
 from gsw_graph.ask.retrieve.strategies.linked import SURE_PASSAGES
 from gsw_graph.config import Settings
 from gsw_graph.model.documents import Passage
@@ -84,16 +84,18 @@ def rows(folder: Path, most: int, embedder: Embedder) -> tuple[np.ndarray, np.nd
 
 
 def ask(corpus: Corpus, questions: Sequence[dict[str, Any]], embedder: Embedder) -> np.ndarray:
-    """Return (questions, 3), the features of `walk.confidence`."""
+    """Return (questions, 3), the features of `rerank.confidence`."""
     texts = [question["question"] for question in questions]
     rows = []
     for text, near, passages, mentions in corpus.candidates(texts, embedder):
-        terms = walk.QueryTerms(text, list(map(walk.text_of, passages)))
+        terms = rerank.QueryTerms(text, list(map(rerank.text_of, passages)))
         names = [mention.key for mention in mentions]
         specificity = corpus.graph.specificity(names, RECIPE.rerank.unnamed)
-        order, _ = walk.rerank(corpus.graph, terms, passages, near, specificity, RECIPE.rerank)
+        order, _ = rerank.rerank(corpus.graph, terms, passages, near, specificity, RECIPE.rerank)
         rows.append(
-            walk.confidence_features(corpus.graph, names, terms, [passages[n] for n in order[:SURE_PASSAGES]])
+            rerank.confidence_features(
+                corpus.graph, names, terms, [passages[n] for n in order[:SURE_PASSAGES]]
+            )
         )
     return np.array(rows)
 

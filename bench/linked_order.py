@@ -30,16 +30,15 @@ from scipy.optimize import minimize
 
 from gsw_graph.ask.retrieve.names.graph import NameGraph, build
 from gsw_graph.ask.retrieve.names.linking import Mention
-from gsw_graph.ask.retrieve.names.walk import (
+from gsw_graph.ask.retrieve.names.rerank import (
     WALK_FEATURES,
     WORD_FEATURES,
     QueryTerms,
-    WalkResult,
     bridge_entities,
     features,
-    rank_passages,
     text_of,
 )
+from gsw_graph.ask.retrieve.names.walk import WalkResult, rank_passages
 from gsw_graph.ask.retrieve.recipes import LinkedRecipe
 from gsw_graph.config import Settings
 from gsw_graph.extract import rules

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from gsw_graph.ask.retrieve.names import graph as name_graph
-from gsw_graph.ask.retrieve.names.walk import (
+from gsw_graph.ask.retrieve.names.rerank import (
     WALK_FEATURES,
     WORD_FEATURES,
     QueryTerms,

@@ -10,7 +10,7 @@ import samples
 from gsw_graph.ask.answer.evidence import Item
 from gsw_graph.ask.answer.reader import supported
 from gsw_graph.ask.retrieve.names.linking import lucene_words
-from gsw_graph.ask.retrieve.names.walk import QueryTerms
+from gsw_graph.ask.retrieve.names.rerank import QueryTerms
 from gsw_graph.model.results import RankedPassage
 from gsw_graph.text.quantities import quantities, same_words
 

@@ -29,27 +29,30 @@ Days = list[tuple[str, str]]
 class Group(NamedTuple):
     """Answers that agree, their passages, and the days of the sentences that state them."""
 
-    answers: list[str]
-    passages: list[str]
+    answers: dict[str, None]  # in their order
+    passages: dict[str, RankedPassage]
     days: Days
 
 
 def with_conflicts(context: Context, retrieved: Retrieved) -> Retrieved:
-    """Add what pairs of the passages say against each other, in one round trip, where there were pairs."""
-    if not (context.met_pairs or (retrieved.beams and retrieved.beams.ends())) or not retrieved.passages:
+    """Add the contradictions between pairs of the passages, in one round trip, if there were pairs."""
+    if not retrieved.passages or not (context.met_pairs or retrieved.chains):
         return retrieved
     passages = {passage.id: passage for passage in retrieved.passages}
     with context.clock("database"):
         pairs = context.reader.claims(list(passages))
-    return replace(retrieved, conflicts=[*retrieved.conflicts, *find_conflicts(pairs, passages)])
+    return replace(retrieved, conflicts=retrieved.conflicts + find_conflicts(pairs, passages))
 
 
 def weighed(draft: AnswerDraft, conflicts: Iterable[Conflict]) -> AnswerDraft:
-    """Lower the confidence of an answer by the share of documents that say so, where others contradict."""
+    """Lower the confidence of an answer by the share of documents that say so, if others contradict."""
     if draft.answer is None or draft.confidence is None:
         return draft
-    claims = (claim for conflict in conflicts for claim in conflict.claims)
-    share = min((c.confidence for c in claims if _agree([c.answer], [draft.answer])), default=1.0)
+    share = 1.0
+    for conflict in conflicts:
+        for claim in conflict.claims:
+            if _agree([claim.answer], [draft.answer]):
+                share = min(share, claim.confidence)
     return replace(draft, confidence=draft.confidence * share)
 
 
@@ -70,53 +73,57 @@ def find_conflicts(pairs: Iterable[PairOf], passages: Mapping[str, RankedPassage
         claims = _claims(group, passages)
         sources = [passage for claim in claims for passage in claim.passages]
         # Three answers and more, each of one passage, are a list: the provinces of a country.
-        if len(set(sources)) > 1 and not len(claims) == len(sources) > 2:
-            conflicts.setdefault(frozenset(c.answer for c in claims), Conflict(group[0].question, claims))
+        is_list = len(claims) == len(sources) > 2
+        if len(set(sources)) > 1 and not is_list:
+            answers = frozenset(claim.answer for claim in claims)
+            conflicts.setdefault(answers, Conflict(group[0].question, claims))
     return list(conflicts.values())
 
 
 def _claims(pairs: Sequence[PairOf], passages: Mapping[str, RankedPassage]) -> list[Claim]:
-    """Group answers that contradict another: those of one passage are one claim, and those that agree."""
+    """Group answers that contradict another: answers of one passage are one claim, and answers that agree."""
     groups: list[Group] = []
     for pair in pairs:
-        group = next(
-            (g for g in groups if pair.passage in g.passages or _agree(g.answers, pair.answers)), None
-        )
-        if group is None:
-            groups.append(group := Group([], [], []))
-        group.answers.extend(answer for answer in pair.answers if answer not in group.answers)
-        group.passages.extend([pair.passage] if pair.passage not in group.passages else [])
+        for group in groups:
+            if pair.passage in group.passages or _agree(group.answers, pair.answers):
+                break
+        else:
+            group = Group({}, {}, [])
+            groups.append(group)
+        group.answers.update(dict.fromkeys(pair.answers))
+        group.passages[pair.passage] = passages[pair.passage]
         group.days.extend(_days_of(pair, passages[pair.passage].text))
-    disagreeing = [
-        group
-        for group in groups
-        if any(group is not rival and not _apart(group.days, rival.days) for rival in groups)
-    ]
-    documents = [len({passages[id_].document for id_ in group.passages}) for group in disagreeing]
-    claims = [
-        Claim(
-            ", ".join(group.answers),
-            group.passages,
-            [passages[id_].title for id_ in group.passages],
-            n / sum(documents),
-        )
-        for group, n in zip(disagreeing, documents, strict=True)
-    ]
+    claims = []
+    for group in groups:
+        if any(group is not rival and not _apart(group.days, rival.days) for rival in groups):
+            documents = len({passage.document for passage in group.passages.values()})
+            titles = [passage.title for passage in group.passages.values()]
+            answer, ids = ", ".join(group.answers), list(group.passages)
+            claims.append(Claim(answer, ids, titles, documents))
+    total = sum(claim.confidence for claim in claims)
+    claims = [replace(claim, confidence=claim.confidence / total) for claim in claims]
     return sorted(claims, key=lambda claim: -claim.confidence)
 
 
 def _days_of(pair: PairOf, text: str) -> Days:
-    """Return the days of the sentence that states a pair; none where the answer itself is a date."""
-    if any(date.days for answer in pair.answers for date in find_dates(answer)):
+    """Return the days of the sentence that states a pair; none if the answer itself is a date."""
+    if any(map(_days_in, pair.answers)):
         return []
-    return [date.days for date in find_dates(quote(text, pair.question, pair.answers[0])) if date.days]
+    return _days_in(quote(text, pair.question, pair.answers[0]))
+
+
+def _days_in(text: str) -> Days:
+    return [date.days for date in find_dates(text) if date.days]
 
 
 def _apart(first: Days, second: Days) -> bool:
-    return bool(first and second) and not any(a[0] <= b[1] and b[0] <= a[1] for a in first for b in second)
+    for begin, end in first:
+        if any(begin <= other_end and other_begin <= end for other_begin, other_end in second):
+            return False
+    return bool(first and second)
 
 
-def _agree(first: Sequence[str], second: Sequence[str]) -> bool:
+def _agree(first: Iterable[str], second: Sequence[str]) -> bool:
     """Tell whether an answer of one is an answer of the other, or a part of it: "1902" and "3 May 1902"."""
     return any(_is_part(a, b) or _is_part(b, a) for a in first for b in second)
 
@@ -124,11 +131,11 @@ def _agree(first: Sequence[str], second: Sequence[str]) -> bool:
 def _is_part(small: str, large: str) -> bool:
     if f" {normalise(small)} " in f" {normalise(large)} ":
         return True
-    days = [[date.days for date in find_dates(text) if date.days] for text in (small, large)]
-    return bool(days[0] and days[1]) and not any(_apart([day], days[1]) for day in days[0])
+    days, others = _days_in(small), _days_in(large)
+    return bool(days and others) and not any(_apart([day], others) for day in days)
 
 
 def _question_key(question: str) -> frozenset[str]:
     """Reduce a question to the words that matter, the question word among them."""
-    words = [normalise(word) for word in re.findall(r"\w+", question)]
+    words = map(normalise, re.findall(r"\w+", question))
     return frozenset(word for word in words if word not in FUNCTION_WORDS or word in _ASKS)

@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from gsw_graph.config import option
 from gsw_graph.errors import InputError
@@ -95,13 +95,11 @@ class AskOptions(ScopeOptions):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.evidence not in (None, *EVIDENCE):
-            raise InputError(
-                f"there is no form of evidence {self.evidence!r}", hint=f"Use {' or '.join(EVIDENCE)}"
-            )
+            hint = f"Use {' or '.join(EVIDENCE)}"
+            raise InputError(f"there is no form of evidence {self.evidence!r}", hint=hint)
         if not 1 <= self.k <= MAX_PASSAGES:
-            raise InputError(
-                f"k is {self.k}", hint=f"Ask for at least one passage, and at most {MAX_PASSAGES:,}"
-            )
+            hint = f"Ask for at least one passage, and at most {MAX_PASSAGES:,}"
+            raise InputError(f"k is {self.k}", hint=hint)
 
     @property
     def has_plan(self) -> bool:
@@ -128,7 +126,8 @@ def _texts(name: str, value: Any) -> tuple[str, ...]:
     Raises:
         InputError: The value is no text, and no list of texts.
     """
-    texts = (value,) if isinstance(value, str) else tuple(value) if isinstance(value, Iterable) else (value,)
+    is_list = isinstance(value, Iterable) and not isinstance(value, str)
+    texts = tuple(value) if is_list else (value,)
     if not all(isinstance(text, str) for text in texts):
         raise InputError(f"{name} is {value!r}", hint="Give a text, or a list of texts")
     return texts
@@ -142,57 +141,63 @@ def limit_reader(
     Raises:
         InputError: A date or a condition cannot be read, or no document is in the scope.
     """
-    for day in filter(None, (options.since, options.until)):
-        if not _DAY.fullmatch(day):
-            raise InputError(
-                f"{day!r} is no date", hint="Give a year, a month or a day: 2024, 2024-03 or 2024-03-09"
-            )
     since, until = options.since or "", options.until or ""
-    conditions: dict[str, Any] = {
-        "inside": _sources(options.inside, options.folder),
-        "outside": _sources(options.outside, options.folder),
-        **{"since": since, "until": until, "where": [parse_condition(text) for text in options.where]},
-    }
+    for day in (since, until):
+        if day and not _DAY.fullmatch(day):
+            hint = "Give a year, a month or a day: 2024, 2024-03 or 2024-03-09"
+            raise InputError(f"{day!r} is no date", hint=hint)
+    inside = _sources(options.inside, options.folder)
+    outside = _sources(options.outside, options.folder)
+    where = list(map(parse_condition, options.where))
+    conditions = {"inside": inside, "outside": outside, "since": since, "until": until, "where": where}
     reader.set_scope(scopes, **conditions)
     if reader.scope:
         return
-    # Who gave no path learns none.
-    inside = options.inside if options.folder is None else conditions["inside"]
-    parts: list[tuple[dict[str, Any], str]] = [
-        ({"inside": conditions["inside"]}, f"no source is, or is under, {', '.join(inside)}"),
-        ({"outside": conditions["outside"]}, f"all sources are under {', '.join(options.outside)}"),
-        ({"since": since}, f"none is about {since} or a later day"),
-        ({"until": until}, f"none is about {until} or an earlier day"),
-        ({"since": since, "until": until}, f"none is about a day from {since} until {until}"),
-        *(
-            ({"where": [condition]}, f"none fits {text}")
-            for condition, text in zip(conditions["where"], options.where, strict=True)
-        ),
-    ]
-    empty = {key: type(value)() for key, value in conditions.items()}
-    failed: dict[str, Any] = {}
-    reason = "each condition fits some, and none fits all"
-    for part, text in parts:
-        if any(part.values()) and not reader.rows("read/scope", **empty | part)[0]["ids"]:
-            failed, reason = part, text
-            break
+    failed = _failed(reader, conditions)
+    reason = _reason(options, failed)
     near = _near_conditions(reader, options, failed)
-    shown = "gswgraph list --long shows sources and metadata"
-    hint = f"{near}; {shown}" if near else shown
+    hint = "; ".join(filter(None, [near, "gswgraph list --long shows sources and metadata"]))
     raise InputError(f"no document is in this scope: {reason}", hint=hint)
 
 
-def _near_conditions(reader: Reader, options: ScopeOptions, failed: dict[str, Any]) -> str:
+Conditions: TypeAlias = "dict[str, Any]"
+
+
+def _failed(reader: Reader, conditions: Conditions) -> Conditions:
+    """Return the first condition that no document fits; empty if each fits some."""
+    every = {key: value[:0] for key, value in conditions.items()}
+    keys = [["inside"], ["outside"], ["since"], ["until"], ["since", "until"]]
+    parts = [{key: conditions[key] for key in some} for some in keys]
+    parts += [{"where": [condition]} for condition in conditions["where"]]
+    for part in parts:
+        if any(part.values()) and not reader.rows("read/scope", **every | part)[0]["ids"]:
+            return part
+    return {}
+
+
+def _reason(options: ScopeOptions, failed: Conditions) -> str:
+    if "inside" in failed:  # who gave no path learns none
+        names = options.inside if options.folder is None else failed["inside"]
+        return f"no source is, or is under, {', '.join(names)}"
+    if "outside" in failed:
+        return f"all sources are under {', '.join(options.outside)}"
+    for text in options.where:
+        if failed.get("where") == [parse_condition(text)]:
+            return f"none fits {text}"
+    since, until = failed.get("since"), failed.get("until")
+    if since and until:
+        return f"none is about a day from {since} until {until}"
+    if since:
+        return f"none is about {since} or a later day"
+    if until:
+        return f"none is about {until} or an earlier day"
+    return "each condition fits some, and none fits all"
+
+
+def _near_conditions(reader: Reader, options: ScopeOptions, failed: Conditions) -> str:
     """Return what a condition that no document fits may mean: sources, keys or values like those it names."""
-    if "inside" in failed and options.folder is None:
-        return ""  # who asks from elsewhere learns no path
     if "inside" in failed:
-        sources = sorted(reader.sources().values())
-        endings = {_last_part(source): source for source in reversed(sources)}
-        wanted = [_last_part(name) for name in options.inside]
-        found = [endings[text] for text in wanted if text in endings]
-        found = found or [endings[name] for text in wanted for name in near_names(text, endings)]
-        return f"Near it: {', '.join(found[:_NEAR])}" if found else ""
+        return _near_sources(reader, options.inside) if options.folder is not None else ""
     if "where" not in failed:
         return ""
     (condition,) = failed["where"]
@@ -201,12 +206,26 @@ def _near_conditions(reader: Reader, options: ScopeOptions, failed: dict[str, An
     if key in keys or key in _OWN:
         rows = reader.rows("read/metadata_values", key=condition["key"])
         values = [str(row["value"]) for row in rows]
-        found = values if len(values) <= _FEW else near_names(str(condition["value"]), values)
-        return f"Values of {key}: {', '.join(found)}" if found else f"{key} has {len(values):,} other values"
-    found = keys if len(keys) <= _FEW else near_names(key, keys)
+        found = _few_or_near(str(condition["value"]), values)
+        return f"Values of {key}: {found}" if found else f"{key} has {len(values):,} other values"
     if not keys:
         return "No document has metadata"
-    return f"Keys of metadata: {', '.join(found)}" if found else f"No key of metadata is like {key}"
+    found = _few_or_near(key, keys)
+    return f"Keys of metadata: {found}" if found else f"No key of metadata is like {key}"
+
+
+def _few_or_near(name: str, names: list[str]) -> str:
+    return ", ".join(names if len(names) <= _FEW else near_names(name, names))
+
+
+def _near_sources(reader: Reader, names: Iterable[str]) -> str:
+    sources = sorted(reader.sources().values(), reverse=True)
+    endings = {_last_part(source): source for source in sources}
+    wanted = list(map(_last_part, names))
+    found = [endings[text] for text in wanted if text in endings]
+    if not found:
+        found = [endings[name] for text in wanted for name in near_names(text, endings)]
+    return f"Near it: {', '.join(found[:_NEAR])}" if found else ""
 
 
 def _last_part(source: str) -> str:
@@ -219,8 +238,8 @@ def near_names(name: str, names: Iterable[str]) -> list[str]:
     folded = {text.casefold(): text for text in names}
     wanted = name.casefold()
     like = difflib.get_close_matches(wanted, folded, n=_NEAR, cutoff=0.6)
-    parts = (text for text in folded if len(text) > 1 and (wanted in text or text in wanted))
-    return [folded[text] for text in dict.fromkeys([*like, *parts])][:_NEAR]
+    like += [text for text in folded if len(text) > 1 and (wanted in text or text in wanted)]
+    return [folded[text] for text in dict.fromkeys(like)][:_NEAR]
 
 
 def _sources(names: tuple[str, ...], folder: str | None) -> list[str]:
@@ -253,24 +272,31 @@ def parse_condition(text: str) -> dict[str, Any]:
     if match is None:
         hint = 'Give KEY OPERATOR VALUE, as author = "Grau"; operators: = (not ==) != < <= > >= contains'
         raise InputError(f"{text!r} is no condition", hint=hint)
+    negation, name, operator, written = match.groups()
     try:
-        value = json.loads(match[4])
+        value = json.loads(written)
     except ValueError:
-        value = match[4]
-    key = re.sub(r"\W+", "_", match[2].lower()).strip("_")  # as `metadata` stores it
+        value = written
+    key = re.sub(r"\W+", "_", name.lower()).strip("_")  # as `metadata` stores it
     return {
-        **{"key": key if key in _OWN else f"meta_{key}", "op": match[3].replace("!", ""), "value": value},
-        "values": _alternatives(value, match[4]),
-        "negated": (match[1] is not None) != (match[3] == "!="),
+        "key": key if key in _OWN else f"meta_{key}",
+        "op": operator.replace("!", ""),
+        "value": value,
+        "values": _alternatives(value, written),
+        "negated": (negation is not None) != (operator == "!="),
     }
 
 
 def _alternatives(value: Any, written: str) -> list[Any]:
     """Return what equals a value of a condition: also the truth value that it writes (True, yes), and the
     text of a number or truth value."""
+    alternatives = [value]
     if value == written:
         truth = _TRUTH.get(written.lower())
-        return [value] if truth is None else [value, written.capitalize(), written.lower(), truth]
-    if isinstance(value, bool):
-        return [value, written, written.capitalize()]
-    return [value, written] if isinstance(value, int | float) else [value]
+        if truth is not None:
+            alternatives += [written.capitalize(), written.lower(), truth]
+    elif isinstance(value, int | float):
+        alternatives.append(written)
+        if isinstance(value, bool):
+            alternatives.append(written.capitalize())
+    return alternatives

@@ -6,11 +6,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
+from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from gsw_graph.errors import InputError
 from gsw_graph.models.chat.request import Request
@@ -39,11 +40,14 @@ class SubQuestion:
     @property
     def parents(self) -> tuple[int, ...]:
         """Return the ids of the steps whose answers it needs, each once, ascending."""
-        return tuple(sorted({int(number) for number in _REFERENCE.findall(self.question)}))
+        return tuple(sorted(set(map(int, _REFERENCE.findall(self.question)))))
 
     def concrete(self, answers: Mapping[int, str]) -> str:
         """Return the question with every `#k` replaced by `answers[k]`. KeyError: one is missing."""
-        return rewrite(self.question, lambda id: answers[id])
+        return rewrite(self.question, answers.__getitem__)
+
+
+Levels: TypeAlias = "tuple[tuple[SubQuestion, ...], ...]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,13 +59,13 @@ class Plan:
 
     def __post_init__(self) -> None:
         check(self.steps)
-        if [step.id for step in self.steps] != list(range(1, len(self.steps) + 1)):
+        if any(step.id != number for number, step in enumerate(self.steps, 1)):
             raise InputError(
                 "the steps of a plan have the ids 1 to n in their order",
                 hint="gsw_graph.ask.plan.parse numbers them",
             )
 
-    def levels(self) -> tuple[tuple[SubQuestion, ...], ...]:
+    def levels(self) -> Levels:
         """Return the steps that retrieve, in levels: those that need no answer, then those for these."""
         return _levels([step for step in self.steps if step.retrieve])
 
@@ -71,7 +75,8 @@ class Plan:
         above: set[int] = set()
         waiting = [*parents[id]]
         while waiting:
-            if (parent := waiting.pop()) not in above:
+            parent = waiting.pop()
+            if parent not in above:
                 above.add(parent)
                 waiting += parents[parent]
         return frozenset(above)
@@ -80,15 +85,21 @@ class Plan:
     def sinks(self) -> tuple[SubQuestion, ...]:
         """Return the steps that retrieve and whose answers no other such step needs: there the chains end."""
         steps = [step for step in self.steps if step.retrieve]
-        needed = {parent for step in steps for parent in step.parents}
+        needed = needed_by(steps)
         return tuple(step for step in steps if step.id not in needed)
 
     def to_list(self) -> list[dict[str, object]]:
         """Return the plan for JSON; `parse` returns the same plan again."""
-        return [
-            {"id": step.id, "question": step.question} | ({} if step.retrieve else {"retrieve": False})
-            for step in self.steps
-        ]
+        records: list[dict[str, object]] = []
+        for step in self.steps:
+            record = {"id": step.id, "question": step.question}
+            records.append(record if step.retrieve else {**record, "retrieve": False})
+        return records
+
+
+def needed_by(steps: Iterable[SubQuestion]) -> set[int]:
+    """Return the ids of the steps whose answers some steps need."""
+    return {parent for step in steps for parent in step.parents}
 
 
 def rewrite(question: str, put: Callable[[int], str]) -> str:
@@ -97,8 +108,12 @@ def rewrite(question: str, put: Callable[[int], str]) -> str:
 
 
 def check(steps: Sequence[SubQuestion]) -> None:
-    """Raise InputError where steps, with any ids, are no plan: none or too many, a blank question, an id
-    twice, or a reference that cannot be followed."""
+    """Check that steps, with any ids, are a plan.
+
+    Raises:
+        InputError: There are none or too many, a question is blank, an id occurs twice, a reference cannot be
+            followed, or no step retrieves.
+    """
     check_number(len(steps))
     by_id: dict[int, SubQuestion] = {}
     for step in steps:
@@ -108,7 +123,8 @@ def check(steps: Sequence[SubQuestion]) -> None:
             raise InputError(f"step {step.id} has no question", hint="Write one or leave the step out")
         by_id[step.id] = step
     for step in steps:
-        _check_references(step, by_id)
+        for parent in step.parents:
+            _check_reference(step.id, parent, by_id)
     _levels(steps)
     if not any(step.retrieve for step in steps):
         raise InputError(
@@ -128,39 +144,31 @@ def check_number(steps: int) -> None:
         )
 
 
-def _check_references(step: SubQuestion, by_id: Mapping[int, SubQuestion]) -> None:
-    for parent in step.parents:
-        if parent not in by_id:
-            raise InputError(
-                f"step {step.id} refers to #{parent}, and there is no step {parent}", hint=_not_meant(parent)
-            )
-        if parent == step.id:
-            raise InputError(f"step {step.id} refers to itself", hint=_not_meant(parent))
-        # A search for the bare "#k" would find nothing, without an error.
-        if not by_id[parent].retrieve:
-            raise InputError(
-                f"step {step.id} needs the answer of step {parent}, which has none because nothing is "
-                "retrieved for it",
-                hint=f"Retrieve for step {parent}, or refer to the steps that it compares",
-            )
+def _check_reference(id: int, parent: int, by_id: Mapping[int, SubQuestion]) -> None:
+    hint = f'Refer to another step, or write "number {parent}" if no step is meant'
+    if parent not in by_id:
+        raise InputError(f"step {id} refers to #{parent}, and there is no step {parent}", hint=hint)
+    if parent == id:
+        raise InputError(f"step {id} refers to itself", hint=hint)
+    # A search for the bare "#k" would find nothing, without an error.
+    if not by_id[parent].retrieve:
+        raise InputError(
+            f"step {id} needs the answer of step {parent}, which has none because nothing is retrieved for "
+            "it",
+            hint=f"Retrieve for step {parent}, or refer to the steps that it compares",
+        )
 
 
-def _not_meant(id: int) -> str:
-    """Return the hint where a reference may be none."""
-    return f'Refer to another step, or write "number {id}" if no step is meant'
-
-
-def _levels(steps: Sequence[SubQuestion]) -> tuple[tuple[SubQuestion, ...], ...]:
-    """Sort steps into the levels in which they can be taken. Raises InputError where they wait in a
-    circle."""
-    by_id = {step.id: step for step in steps}
+def _levels(steps: Sequence[SubQuestion]) -> Levels:
+    """Sort steps into the levels in which they can be taken. Raises InputError if they wait in a circle."""
     sorter = TopologicalSorter({step.id: step.parents for step in steps})
     try:
         sorter.prepare()
     except CycleError as error:
         *cycle, _ = reversed(error.args[1])  # each needs the next
-        first = cycle.index(next(id for id in by_id if id in cycle))
-        names = " -> ".join(map(str, [*cycle[first:], *cycle[: first + 1]]))
+        while cycle[0] != next(step.id for step in steps if step.id in cycle):
+            cycle.append(cycle.pop(0))
+        names = " -> ".join(map(str, [*cycle, cycle[0]]))
         raise InputError(
             f"steps wait for each other's answers in a circle: {names}",
             hint="Take one of these references out",
@@ -178,6 +186,7 @@ MAX_QUESTION = 2_000  # characters
 _WRAPPERS = ("plan", "questions", "question_decomposition")
 _MUSIQUE_KEYS = ("paragraph_support_idx", "answer")
 _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
+_NO_ID: Any = object()
 _SHAPE = 'Give a list of questions, or of records such as {"id": 1, "question": "Who directed Alien?"}'
 
 
@@ -218,15 +227,14 @@ def parse(plan: object) -> Plan:
         return plan
     records, musique = _records(_decoded(plan) if isinstance(plan, str) else plan)
     ids = _ids(records, musique)
-    steps = [_step(record, id) for record, id in zip(records, ids, strict=True)]
+    steps = list(map(_step, records, ids))
     check(steps)  # before they get new ids, so that an error names a step as the user did
     new_ids = {id: n for n, id in enumerate(ids, 1)}
-    return Plan(
-        tuple(
-            SubQuestion(new_ids[step.id], rewrite(step.question, lambda id: f"#{new_ids[id]}"), step.retrieve)
-            for step in steps
-        )
-    )
+    numbered = []
+    for step in steps:
+        question = rewrite(step.question, lambda id: f"#{new_ids[id]}")
+        numbered.append(SubQuestion(new_ids[step.id], question, step.retrieve))
+    return Plan(tuple(numbered))
 
 
 def _decoded(text: str) -> object:
@@ -251,26 +259,24 @@ def _records(plan: object) -> tuple[list[object], bool]:
     if not isinstance(plan, (list, tuple)):
         raise InputError("the plan has no shape that is known", hint=_SHAPE)
     check_number(len(plan))
-    return list(plan), musique or any(
-        isinstance(record, Mapping) and not record.keys().isdisjoint(_MUSIQUE_KEYS) for record in plan
-    )
+    for record in plan:
+        if isinstance(record, Mapping) and not record.keys().isdisjoint(_MUSIQUE_KEYS):
+            musique = True
+    return list(plan), musique
 
 
 def _ids(records: list[object], musique: bool) -> list[int]:
-    """Return the numbers by which `#k` refers to the steps: their ids, or their positions where they have
-    none or MuSiQue's, which are numbers in another list."""
-    positions = list(range(1, len(records) + 1))
-    if musique or not any(isinstance(record, Mapping) and "id" in record for record in records):
-        return positions
-    ids = []
-    for position, record in zip(positions, records, strict=True):
-        id = record.get("id") if isinstance(record, Mapping) else None
-        if not isinstance(id, int) or isinstance(id, bool) or id < 0:  # "#-1" would be no reference
+    """Return the numbers by which `#k` refers to the steps: their ids, or their positions if they have none
+    or MuSiQue's, which are numbers in another list."""
+    ids = [record.get("id", _NO_ID) if isinstance(record, Mapping) else _NO_ID for record in records]
+    if musique or all(id is _NO_ID for id in ids):
+        return list(range(1, len(records) + 1))
+    for position, id in enumerate(ids, 1):
+        if type(id) is not int or id < 0:  # "#-1" would be no reference
             raise InputError(
                 f"the step in place {position} has no id that is a whole number from 0 up",
                 hint="Give every step an id, 1, 2, 3, or none of them",
             )
-        ids.append(id)
     return ids
 
 
@@ -302,28 +308,21 @@ def _retrieve(record: Mapping[str, object], id: int) -> bool:
     return value
 
 
-# Of the reply; `parse` reads it as it is. Strict servers want every key required and no other allowed.
-SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "properties": {
-        "plan": {
-            "type": "array",
-            "maxItems": 12,
-            "items": {
-                "type": "object",
-                "properties": {
-                    "id": {"type": "integer"},
-                    "question": {"type": "string", "maxLength": 500},
-                    "retrieve": {"type": "boolean"},
-                },
-                "required": ["id", "question", "retrieve"],
-                "additionalProperties": False,
-            },
-        }
-    },
-    "required": ["plan"],
-    "additionalProperties": False,
-}
+def object_schema(properties: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema of a reply. Strict servers want every key required and no other allowed."""
+    schema: dict[str, Any] = {"type": "object", "properties": properties, "required": list(properties)}
+    return {**schema, "additionalProperties": False}
+
+
+_STEP_SCHEMA = object_schema(
+    {
+        "id": {"type": "integer"},
+        "question": {"type": "string", "maxLength": 500},
+        "retrieve": {"type": "boolean"},
+    }
+)
+# Of the reply; `parse` reads it as it is.
+SCHEMA = object_schema({"plan": {"type": "array", "maxItems": 12, "items": _STEP_SCHEMA}})
 _LIMIT = 1000  # tokens of a plan; a usual one has 100
 _AGAIN = "Write the plan of that question as JSON, in its own words: one step if one fact answers it."
 _STEM_LENGTH = 5  # letters that two forms of a word share
@@ -342,22 +341,18 @@ def decompose(question: str, llm: LanguageModel) -> Plan:
         StoppedError: No call works any more.
     """
     text = without_references(question)
-    messages = (
-        {"role": "system", "content": prompt("plan")},
-        {"role": "user", "content": f"Question: {text}"},
-    )
 
     def check(reply: object) -> Plan:
         plan = read_plan(reply)
         check_about(plan, text)
         return plan
 
-    few = (
-        {"role": "system", "content": prompt("plan_short")},
-        {"role": "user", "content": f"Question: {text}\n\n{_AGAIN}"},
-    )
-    short = Request("plan", few, SCHEMA, limit=_LIMIT)
-    return llm.ask(Request("plan", messages, SCHEMA, limit=_LIMIT, short=short), check).value
+    def request(task: str, user: str, short: Request | None = None) -> Request:
+        messages = ({"role": "system", "content": prompt(task)}, {"role": "user", "content": user})
+        return Request("plan", messages, SCHEMA, limit=_LIMIT, short=short)
+
+    short = request("plan_short", f"Question: {text}\n\n{_AGAIN}")
+    return llm.ask(request("plan", f"Question: {text}", short), check).value
 
 
 def without_references(question: str) -> str:
@@ -374,26 +369,27 @@ def followed(reply: object) -> Plan:
 
 
 def read_plan(reply: object) -> Plan:
-    """Return the plan in a reply as `followed`; raises ValueError also where no step uses an answer."""
+    """Return the plan in a reply as `followed`; raises ValueError also if no step uses an answer."""
     plan = followed(reply)
-    needed = {parent for step in plan.steps for parent in step.parents}
-    if idle := next((step.id for step in plan.steps[:-1] if step.id not in needed), None):
-        raise ValueError(
-            f"no step uses the answer of step {idle}. Write #{idle}, apart from other letters, in the step "
-            f"that needs it, or leave step {idle} out; "
-            "only the last step, which gives the answer, is used by none"
-        )
+    needed = needed_by(plan.steps)
+    for step in plan.steps[:-1]:
+        if step.id not in needed:
+            raise ValueError(
+                f"no step uses the answer of step {step.id}. Write #{step.id}, apart from other letters, in "
+                f"the step that needs it, or leave step {step.id} out; "
+                "only the last step, which gives the answer, is used by none"
+            )
     return plan
 
 
 def check_about(plan: Plan, question: str) -> None:
-    """Raise ValueError where a plan has no words, or shares none with the question: small models repeat an
+    """Raise ValueError if a plan has no words, or shares none with the question: small models repeat an
     example of their instructions."""
     text = " ".join(step.question for step in plan.steps)
-    words = word_stems(question)
     if not re.search(r"\w", text):
         raise ValueError("the steps of the plan say nothing")
-    if words and (plan_words := word_stems(text)) and words.isdisjoint(plan_words):
+    words, plan_words = word_stems(question), word_stems(text)
+    if words and plan_words and words.isdisjoint(plan_words):
         raise ValueError(
             f"the plan ({text[:100]!r}) shares no name or word with the question: take this question "
             "apart, and no other"
@@ -403,17 +399,15 @@ def check_about(plan: Plan, question: str) -> None:
 def word_stems(text: str) -> set[str]:
     """Return the first letters of each word of a text, without function words and single letters; in scripts
     without spaces each two characters."""
-    words: set[str] = set()
+    stems: set[str] = set()
     for word in re.findall(LETTERS, " ".join(map(normalise, text.split()))):
-        if word not in FUNCTION_WORDS:
-            words.update(
-                {word[start : start + 2] for start in range(len(word) - 1)}
-                if _CLOSE.match(word)
-                else {word[:_STEM_LENGTH]}
-                if len(word) > 1
-                else ()
-            )
-    return words
+        if word in FUNCTION_WORDS or len(word) == 1:
+            continue
+        if _CLOSE.match(word):
+            stems.update(map("".join, pairwise(word)))
+        else:
+            stems.add(word[:_STEM_LENGTH])
+    return stems
 
 
 def _spaced(value: Any) -> Any:
@@ -421,5 +415,7 @@ def _spaced(value: Any) -> Any:
     if isinstance(value, str):
         return _GLUED_RIGHT.sub(r"\1 ", _GLUED_LEFT.sub(" ", value))
     if isinstance(value, list):
-        return [_spaced(item) for item in value]
-    return {key: _spaced(item) for key, item in value.items()} if isinstance(value, dict) else value
+        return list(map(_spaced, value))
+    if isinstance(value, dict):
+        return {key: _spaced(item) for key, item in value.items()}
+    return value

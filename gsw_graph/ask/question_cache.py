@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gsw_graph.ask.answer.evidence import Item, cut, flat
+from gsw_graph.ask.answer.evidence import Item, cut, flat, titled_text
 from gsw_graph.ask.answer.reader import from_items
 from gsw_graph.ask.strategy import AnswerDraft, Query, Retrieved
 from gsw_graph.errors import ReplyError
@@ -38,62 +38,53 @@ def answer_from_cache(query: Query, context: Context) -> Retrieved | None:
     with context.clock("database"):
         candidates = [old for old in near(context.reader, vector, _CANDIDATES) if old.cosine >= LEAST_COSINE]
     question_words = words(query.question)
-    candidates.sort(
-        key=lambda old: (words(old.question) != question_words, old.verdict != "confirmed", -old.cosine)
-    )
+
+    def order(old: CachedQuestion) -> tuple[bool, bool, float]:
+        return words(old.question) != question_words, old.verdict != "confirmed", -old.cosine
+
+    candidates.sort(key=order)
     rejected = {normalise(old.answer) for old in candidates if old.verdict == "rejected"}
-    usable = [
-        old
-        for old in candidates
-        if old.is_citable
-        and (old.verdict == "confirmed" or not (old.verdict or normalise(old.answer) in rejected))
-    ]
-    if not usable:
-        return None
-    old = usable[0]
-    if old.verdict == "confirmed" and words(old.question) == question_words:
-        citations = [
-            Citation(
-                quote.passage.id,
-                quote.passage.document,
-                quote.passage.title,
-                quote.passage.source,
-                quote.text,
-            )
-            for quote in old.quotes
-        ]
+    for old in candidates:
+        is_unjudged = not old.verdict and normalise(old.answer) not in rejected
+        if old.is_citable and (old.verdict == "confirmed" or is_unjudged):
+            return _answer_from(old, query.question, context)
+    return None
+
+
+def _answer_from(old: CachedQuestion, question: str, context: Context) -> Retrieved | None:
+    llm = context.llm
+    used = "evidence"
+    if old.verdict == "confirmed" and words(old.question) == words(question):
+        used = "answer"
+        citations = []
+        for quote in old.quotes:
+            cited = quote.passage
+            citations.append(Citation(cited.id, cited.document, cited.title, cited.source, quote.text))
         draft = AnswerDraft(old.answer, "cache", False, old.confidence, citations, inferred=old.inferred)
-        return _retrieved(old, draft, "answer")
-    if context.llm is None or (
-        old.model == context.llm.model and query.question.split() == old.question.split()
-    ):
+    elif llm is None:
+        return None
+    elif old.model == llm.model and question.split() == old.question.split():
         return None  # word for word the model's replies are cached, and cost nothing
-    read = _read(query.question, old, context)
-    return None if read is None else _retrieved(old, read, "evidence")
-
-
-def _read(question: str, old: CachedQuestion, context: Context) -> AnswerDraft | None:
-    """Have the model answer from what an earlier answer cites; None where that holds no answer."""
-    assert context.llm is not None  # noqa: S101 - the caller looked
-    with context.clock("answer"):
-        try:
-            draft = from_items(
-                question,
-                evidence(old),
-                context.llm,
-                confidence=old.confidence,
-                judged=bool(old.plan) and not old.plan[-1].get("retrieve", True),
-                task="answer_cached",
-                on_text=context.on_text,
-            )
-        except ReplyError:  # the question is asked as if it were new
+    else:
+        last = old.plan[-1] if old.plan else {}
+        judged = not last.get("retrieve", True)
+        with context.clock("answer"):
+            try:
+                draft = from_items(
+                    question,
+                    evidence(old),
+                    llm,
+                    confidence=old.confidence,
+                    judged=judged,
+                    task="answer_cached",
+                    on_text=context.on_text,
+                )
+            except ReplyError:  # the question is asked as if it were new
+                return None
+        if draft.abstained:
             return None
-    return None if draft.abstained else draft
-
-
-def _retrieved(old: CachedQuestion, draft: AnswerDraft, used: str) -> Retrieved:
-    id_, question, asked_at = old.source or (old.id, old.question, old.asked_at)
-    cached = CachedAnswer(id_, question, old.answer, old.verdict == "confirmed", asked_at, used)
+    id_, asked, asked_at = old.source or (old.id, old.question, old.asked_at)
+    cached = CachedAnswer(id_, asked, old.answer, old.verdict == "confirmed", asked_at, used)
     passages = [quote.passage for quote in old.quotes]
     return Retrieved(passages, draft=draft, ran=old.strategy, why=_WHY, cached=cached)
 
@@ -104,17 +95,21 @@ def evidence(old: CachedQuestion) -> list[Item]:
     cited = {quote.passage.id: quote.passage for quote in old.quotes}
     items, budget = [], _EVIDENCE
     for pair in old.pairs:
-        if pair.passage in cited and pair.qa.answers:
-            text = cut(flat(f"{pair.qa.question} {', '.join(pair.qa.answers)}"), _PAIR)
-            if (budget := budget - estimate(text)) < 0:
+        question, answers = pair.qa.question, pair.qa.answers
+        if pair.passage in cited and answers:
+            text = cut(flat(f"{question} {', '.join(answers)}"), _PAIR)
+            budget -= estimate(text)
+            if budget < 0:
                 break
-            items.append(Item(text, cited[pair.passage], pair.qa.question, pair.qa.answers[0]))
-    for left, quote in zip(range(len(old.quotes), 0, -1), old.quotes, strict=True):
+            items.append(Item(text, cited[pair.passage], question, answers[0]))
+    left = len(old.quotes)
+    for quote in old.quotes:
         title = quote.passage.title
         text = quote.text.removeprefix(f"{title}\n")
-        text = cut(
-            flat(f"{title}: {text}" if title and title not in text else text), max(budget // left, _PAIR)
-        )
+        if title not in text:
+            text = titled_text(quote.passage, text)
+        text = cut(flat(text), max(budget // left, _PAIR))
+        left -= 1
         budget -= estimate(text)
         items.append(Item(text, quote.passage))
     return items

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from itertools import repeat
-from typing import TYPE_CHECKING, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Generic, Literal, TypeAlias, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from gsw_graph.ask.answer.evidence import Item
     from gsw_graph.ask.plan import Plan
     from gsw_graph.ask.retrieve.context import Context
-    from gsw_graph.ask.retrieve.qa_chains import Beams
+    from gsw_graph.ask.retrieve.qa_chains import BeamChain, Beams
     from gsw_graph.model.results import CachedAnswer, Citation, Conflict, RankedPassage
 
 Need = Literal["pairs", "propositions", "llm"]
@@ -32,6 +32,8 @@ class Query:
         k: The number of passages.
         answer: False for the evidence alone.
         below: The number of further passages for the reader, from a strategy that returns them at no cost.
+        plan_source: Where the plan is from, "given" or "llm".
+        plan_note: Why the language model made no plan.
     """
 
     question: str
@@ -39,6 +41,8 @@ class Query:
     k: int = 5
     answer: bool = True
     below: int = 0
+    plan_source: str | None = None
+    plan_note: str | None = None
 
 
 @dataclass(frozen=True)
@@ -100,14 +104,25 @@ class Retrieved:
     reader: str = "answer"
     confidence: float | None = None
 
+    @property
+    def chains(self) -> list[BeamChain]:
+        """Return the chains that reach an end of the plan, best first."""
+        return self.beams.ends() if self.beams is not None else []
 
-@dataclass(frozen=True, slots=True)
-class ChainConfidence:
-    """A logistic model over the features of chains (`answer.chains`), fitted to a strategy, as walks raise
-    the scores of pairs; without weights, the mean of the hops."""
+    @property
+    def best_chains(self) -> list[BeamChain]:
+        """Return the best chain of each end of the plan."""
+        return self.beams.best() if self.beams is not None else []
 
-    weights: tuple[float, ...]
-    bias: float
+    def split(self, query: Query) -> Retrieved:
+        """Return the result with the first `query.k` passages, and the next `query.below` below them."""
+        first, rest = self.passages[: query.k], self.passages[query.k :]
+        return replace(self, passages=first, below=rest[: query.below])
+
+
+# A logistic model over the features of chains (`answer.chains`): its weights, then the bias. It is fitted to
+# a strategy, as walks raise the scores of pairs. Without numbers it is the mean of the hops.
+ChainScale: TypeAlias = "tuple[float, ...]"
 
 
 @dataclass(frozen=True)
@@ -124,7 +139,7 @@ class Strategy(Generic[RecipeT]):
         makes_plan: It makes its own plan, so that no other is made for it.
         needs: What it cannot run without.
         gives: What it returns.
-        confidence: The confidence of its chains.
+        confidence: The scale of the confidence of its chains.
         steady: Its first passages do not depend on `k`, and more cost little.
     """
 
@@ -137,15 +152,15 @@ class Strategy(Generic[RecipeT]):
     makes_plan: bool = False
     needs: frozenset[Need] = frozenset()
     gives: frozenset[Gives] = frozenset({"passages"})
-    confidence: ChainConfidence | None = None
+    confidence: ChainScale | None = None
     steady: bool = False
 
     def __call__(self, context: Context, query: Query) -> Retrieved:
         """Run the strategy with its recipe."""
         if not (self.steady and query.below):
             return self.run(context, query, self.recipe)
-        retrieved = self.run(context, replace(query, k=query.k + query.below, below=0), self.recipe)
-        return replace(retrieved, passages=retrieved.passages[: query.k], below=retrieved.passages[query.k :])
+        wide = replace(query, k=query.k + query.below, below=0)
+        return self.run(context, wide, self.recipe).split(query)
 
     def with_recipe(self, recipe: RecipeT) -> Strategy[RecipeT]:
         """Return the strategy with other constants."""
@@ -170,6 +185,8 @@ def reciprocal_rank_fusion(
     passages: dict[str, RankedPassage] = {}
     for ranking, weight in zip(rankings, weights, strict=False):
         for rank, passage in enumerate(ranking, 1):
-            passages.setdefault(passage.id, passage)
-            scores[passage.id] = scores.get(passage.id, 0.0) + weight / (k + rank)
-    return [replace(passages[id_], score=scores[id_]) for id_ in sorted(scores, key=lambda id_: -scores[id_])]
+            id_ = passage.id
+            passages.setdefault(id_, passage)
+            scores[id_] = scores.get(id_, 0.0) + weight / (k + rank)
+    ranked = sorted(scores.items(), key=lambda item: -item[1])
+    return [replace(passages[id_], score=score) for id_, score in ranked]

@@ -4,22 +4,22 @@ contain the answer; with a confidence, fitted on questions asked with and withou
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import exp, log, log10
 from typing import TYPE_CHECKING
 
-from gsw_graph.ask.answer.quotes import quote
+from gsw_graph.ask.answer.quotes import cite, related_coverage
 from gsw_graph.ask.strategy import AnswerDraft
-from gsw_graph.model.results import QA, Chain, Citation, Hop
-from gsw_graph.text.words import content_words, family, stem, term_coverage
+from gsw_graph.text.words import content_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gsw_graph.ask.retrieve.qa_chains import BeamChain, Link
-    from gsw_graph.ask.strategy import ChainConfidence, Retrieved
+    from gsw_graph.ask.retrieve.qa_chains import BeamChain
+    from gsw_graph.ask.strategy import ChainScale, Retrieved
+    from gsw_graph.model.results import Chain
 
 
-FEATURES = ("chain", "last", "first", "weakest")
 # held out: refuses 9 % (fusion: 11) of questions whose answer occurs in the evidence, 82 % (83) of those
 # without their passages
 REFUSED_BELOW = 0.25
@@ -27,26 +27,30 @@ DOUBTED_BELOW = 0.2  # of a search without chains: 5 % of the questions whose pa
 _LEAST = 1e-3
 
 
-def confidence(hops: Sequence[float], chain: float, scale: ChainConfidence) -> float:
+def confidence(hops: Sequence[float], chain: float, scale: ChainScale) -> float:
     """Return the confidence of a chain in [0, 1], from the scores of its hops and its own; without weights,
     the geometric mean of its hops."""
-    if not scale.weights:
-        return exp(sum(log(max(hop, _LEAST)) for hop in hops) / len(hops))
-    logit = sum(weight * value for weight, value in zip(scale.weights, features(hops, chain), strict=True))
-    return 1 / (1 + exp(scale.bias - logit))
+    if not scale:
+        logs = [log(max(hop, _LEAST)) for hop in hops]
+        return exp(sum(logs) / len(logs))
+    *weights, bias = scale
+    values = features(hops, chain)
+    logit = sum(weight * value for weight, value in zip(weights, values, strict=True))
+    return 1 / (1 + exp(bias - logit))
 
 
 def features(hops: Sequence[float], chain: float) -> list[float]:
     """Return the score of a chain, of its last and first hop, and of its weakest hop on a logarithmic scale
     from 0 (0.001 and less) to 1."""
-    return [chain, hops[-1], hops[0], 1 + log10(max(min(hops), _LEAST)) / 3]
+    weakest = max(min(hops), _LEAST)
+    return [chain, hops[-1], hops[0], 1 + log10(weakest) / 3]
 
 
 def from_chains(
-    question: str, retrieved: Retrieved, scale: ChainConfidence | None, *, answer: bool
+    question: str, retrieved: Retrieved, scale: ChainScale | None, *, answer: bool
 ) -> AnswerDraft:
     """Return the answer of the best chain that reaches the last step of the plan, with the least confidence
-    of its ends. Where the last step only compares, the chains are evidence and there is no answer.
+    of its ends. If the last step only compares, the chains are evidence and there is no answer.
 
     Args:
         question: The question.
@@ -55,69 +59,43 @@ def from_chains(
             whether there are no passages.
         answer: Whether to answer, or only to return the confidence.
     """
-    if retrieved.beams is None or scale is None:
+    beams = retrieved.beams
+    if beams is None or scale is None:
         return AnswerDraft(abstained=not retrieved.passages, confidence=retrieved.confidence)
-    beams, best = retrieved.beams, retrieved.beams.best()
-    complete = len(best) == (len(beams.plan.sinks) if beams.planned else 1)
-    confidences = [confidence([hop.score for hop in chain.hops], chain.score, scale) for chain in best]
-    least = min(confidences) if complete else 0.0
-    if complete and not beams.planned:
-        least *= coverage(question, best[0]) ** 2
-    abstained = least < REFUSED_BELOW
-    hops = [hop for chain in best for hop in chain.hops if hop.pair.passage in retrieved.cited]
-    citations = [] if abstained else list(dict.fromkeys(_cited(hop, retrieved) for hop in hops))
-    if not answer or abstained or not beams.plan.steps[-1].retrieve:
-        return AnswerDraft(None, "none", abstained, least, citations)
-    return AnswerDraft(best[0].hops[-1].answer, "chain", False, least, citations)
+    best = beams.best()
+    least = 0.0
+    if len(best) == (len(beams.plan.sinks) if beams.planned else 1):
+        sure = []
+        for chain in best:
+            scores = [hop.score for hop in chain.hops]
+            sure.append(confidence(scores, chain.score, scale))
+        least = min(sure)
+        if not beams.planned:
+            least *= coverage(question, best[0]) ** 2
+    if least < REFUSED_BELOW:
+        return AnswerDraft(None, "none", True, least)
+    citations = []
+    for chain in best:
+        for hop in chain.hops:
+            passage = retrieved.cited.get(hop.pair.passage)
+            if passage is not None:
+                citations.append(cite(passage, hop.pair.question, hop.answer))
+    draft = AnswerDraft(None, "none", False, least, list(dict.fromkeys(citations)))
+    if answer and beams.plan.steps[-1].retrieve:
+        draft = replace(draft, answer=best[0].hops[-1].answer, source="chain")
+    return draft
 
 
 def shown(retrieved: Retrieved) -> list[Chain]:
     """Return the chains that reach an end of the plan, as part of a result."""
-    return [
-        Chain(
-            chain.score,
-            [
-                Hop(
-                    hop.step,
-                    hop.question,
-                    hop.concrete,
-                    hop.answer,
-                    QA(hop.pair.id, hop.pair.question, list(hop.pair.answers)),
-                    hop.pair.passage,
-                    hop.score,
-                    list(hop.ways),
-                )
-                for hop in chain.hops
-            ],
-        )
-        for chain in (retrieved.beams.ends() if retrieved.beams is not None else ())
-    ]
+    return [chain.to_chain() for chain in retrieved.chains]
 
 
 def coverage(question: str, chain: BeamChain) -> float:
     """Return the share of a question's words that a chain mentions in any form, in [0, 1]: without a plan,
     one pair may answer only a part of the question."""
-    chain_words = {
-        word
-        for hop in chain.hops
-        for text in (hop.pair.question, hop.pair.title, *hop.pair.answers)
-        for word in content_words(text)
-    }
-    question_words = content_words(question)
-    return term_coverage(
-        question_words,
-        set(map(stem, chain_words)),
-        alternatives={word: family(word) for word in question_words},
-    )
-
-
-def _cited(hop: Link, retrieved: Retrieved) -> Citation:
-    passage = retrieved.cited[hop.pair.passage]
-    return Citation(
-        passage.id,
-        passage.document,
-        passage.title,
-        passage.source,
-        quote(passage.text, hop.pair.question, hop.answer, passage.title),
-        passage.section,
-    )
+    words: set[str] = set()
+    for hop in chain.hops:
+        pair = hop.pair
+        words.update(*map(content_words, (pair.question, pair.title, *pair.answers)))
+    return related_coverage(content_words(question), words)

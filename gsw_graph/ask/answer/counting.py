@@ -45,25 +45,28 @@ def asks_for_all(question: str) -> bool:
 
 def fitting(question: str, passages: Sequence[RankedPassage]) -> list[RankedPassage]:
     """Return the passages with a sentence that has about as much of the question as the best sentence has."""
-    of_passages = [
-        [_stems(f"{passage.title} {sentence}") for sentence in sentences(passage.text)]
-        for passage in passages
-    ]
-    every = [words for of_passage in of_passages for words in of_passage]
+    every: list[frozenset[str]] = []
+    ends = []
+    for passage in passages:
+        every += [_stems(f"{passage.title} {sentence}") for sentence in sentences(passage.text)]
+        ends.append(len(every))
     wanted = _stems(question) & frozenset().union(*every)
     weights = idf(wanted, every)
-    best = [
-        max((term_coverage(wanted, words, idf=weights) for words in of_passage), default=0.0)
-        for of_passage in of_passages
-    ]
-    least = max(_FITS * max(best, default=0.0), _LEAST)
-    return [passage for passage, share in zip(passages, best, strict=True) if share >= least]
+    shares = [term_coverage(wanted, words, idf=weights) for words in every]
+    least = max(_FITS * max(shares, default=0.0), _LEAST)
+    fits = []
+    begin = 0
+    for passage, end in zip(passages, ends, strict=True):
+        if max(shares[begin:end], default=0.0) >= least:
+            fits.append(passage)
+        begin = end
+    return fits
 
 
 def left_out(
     question: str, looked_at: Sequence[RankedPassage], used: Collection[str], verb: str
-) -> str | None:
-    """Say how many of the passages that fit were used, where not all of them were.
+) -> list[str]:
+    """Return a note that says how many of the passages that fit were used; none if all of them were.
 
     Args:
         question: The question.
@@ -74,10 +77,10 @@ def left_out(
     fits = fitting(question, looked_at)
     number = sum(passage.id in used for passage in fits)
     if number >= len(fits):
-        return None
+        return []
     least = "at least " if len(fits) >= LOOKED_AT else ""
     more = "; a larger k shows more" if verb == "shown" else ""
-    return f"{number} of {least}{len(fits)} passages that fit the question were {verb}{more}"
+    return [f"{number} of {least}{len(fits)} passages that fit the question were {verb}{more}"]
 
 
 def _stems(text: str) -> frozenset[str]:

@@ -11,8 +11,8 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
-from itertools import accumulate, groupby
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from gsw_graph.ask.answer.counting import asks_for_all
 from gsw_graph.models.chat.request import estimate
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from gsw_graph.ask.retrieve.context import Context
     from gsw_graph.ask.strategy import Retrieved
     from gsw_graph.model.results import RankedPassage
-    from gsw_graph.store.facts import PassageFact
 
 
 _RULE = "[2,0,5] is the fact e[2] r[0] e[5], [2,0] is e[2] r[0], from 0"
@@ -71,14 +70,16 @@ def edge_of(text: str, names: Iterable[str], about: str) -> Fact:
     known_names = sorted(filter(None, set(names)), key=len, reverse=True)
     first = re.match(rf'(?:(?:the|a|an) )?["“]?({_any_of(known_names)})(?!\w)["”]?', text, re.IGNORECASE)
     if first is not None:
-        other_names = _any_of([name for name in known_names if name.casefold() != first[1].casefold()])
-        second = re.compile(rf"(?<!\w)({other_names})(?!\w)").search(text, first.end())
+        subject, begin = first[1], first.end()
+        others = [name for name in known_names if name.casefold() != subject.casefold()]
+        second = re.compile(rf"(?<!\w)({_any_of(others)})(?!\w)").search(text, begin)
         if second is not None:
-            end = second.start()
-            while end > first.end() and not (text[end - 1].isspace() or text[end - 1].isalnum()):
-                end -= 1  # the signs before a name are part of it
-            if relation := text[first.end() : end].strip():
-                return Edge(first[1], relation, text[end:])
+            between = text[begin : second.start()]
+            while between and not (between[-1].isspace() or between[-1].isalnum()):
+                between = between[:-1]  # the signs before a name are part of it
+            relation = between.strip()
+            if relation:
+                return Edge(subject, relation, text[begin + len(between) :])
     return Sentence(about, text)
 
 
@@ -90,20 +91,22 @@ def _any_of(names: Iterable[str]) -> str:
 def payload(runs: Sequence[Run]) -> str:
     """Write facts as JSON by channel and number, in the form of fewer tokens (AutoPrunedRetriever, 2.6):
     texts by subject, or indexes in the lists `e` of names and `r` of relations."""
-    words: dict[str, dict[str, dict[str, list[str]]]] = {}
-    triples_of: dict[str, dict[str, list[list[int]]]] = {}
+    texts: dict[str, Any] = {}
+    triples: dict[str, Any] = {}
     names: dict[str, int] = {}
     relations: dict[str, int] = {}
     for number, run in enumerate(runs, 1):
-        by_subject = words.setdefault(run.channel, {}).setdefault(str(number), {})
-        triples = triples_of.setdefault(run.channel, {}).setdefault(str(number), [])
-        for subject, *rest in run.facts:
+        by_subject: dict[str, list[str]] = {}
+        indexes = []
+        for fact in run.facts:
+            subject, *rest = fact
             by_subject.setdefault(subject, []).append(" ".join(rest))
-            tables = zip((names, relations, names), (subject, *rest), strict=False)
-            triples.append([table.setdefault(text, len(table)) for table, text in tables])
-    lists = {"rule": _RULE, "e": list(names), "r": list(relations)}
-    forms: tuple[object, object] = words, lists | triples_of
-    written = [json.dumps(form, ensure_ascii=False, separators=(",", ":")) for form in forms]
+            tables = zip((names, relations, names), fact, strict=False)
+            indexes.append([table.setdefault(text, len(table)) for table, text in tables])
+        texts.setdefault(run.channel, {})[str(number)] = by_subject
+        triples.setdefault(run.channel, {})[str(number)] = indexes
+    codebook = {"rule": _RULE, "e": list(names), "r": list(relations), **triples}
+    written = [json.dumps(form, ensure_ascii=False, separators=(",", ":")) for form in (texts, codebook)]
     return min(written, key=estimate)
 
 
@@ -127,13 +130,20 @@ class Item:
     run: Run | None = None
 
 
+def body_of(passage: RankedPassage) -> str:
+    """Return the text of a passage without its title."""
+    return passage.text.removeprefix(f"{passage.title}\n")
+
+
 def texts(passages: Sequence[RankedPassage], budget: int = BUDGET, most: int = READ) -> Iterator[Item]:
     """Yield titles and texts of at most so many passages, the best first, in so many tokens: whole ones while
     each of the others can still have _PASSAGE tokens, then beginnings."""
     shown = passages[: min(most, max(budget, 0) // _PASSAGE)]
-    for left, passage in zip(range(len(shown), 0, -1), shown, strict=True):
-        text = passage.text.removeprefix(f"{passage.title}\n")
-        whole, tokens = flat(titled_text(passage, text)), budget - (left - 1) * _PASSAGE
+    reserved = _PASSAGE * len(shown)
+    for passage in shown:
+        reserved -= _PASSAGE
+        tokens = budget - reserved
+        whole = flat(titled_text(passage, body_of(passage)))
         yield Item(cut(whole, tokens), passage)
         budget -= tokens if len(whole) > 10 * tokens else min(estimate(whole), tokens)
 
@@ -143,16 +153,16 @@ def listed(items: Sequence[Item]) -> str:
     lines with a code that is made from the text, so that the text cannot contain it."""
     runs = [item.run for item in items if item.run is not None]
     if runs and len(runs) == len(items):
-        lines = payload(runs)
-    else:
-        lines = "\n".join(f"[{number}] {item.text}" for number, item in enumerate(items, 1))
-    return fence("evidence", lines)
+        return fence("evidence", payload(runs))
+    lines = [f"[{number}] {item.text}" for number, item in enumerate(items, 1)]
+    return fence("evidence", "\n".join(lines))
 
 
 def flat(text: str) -> str:
     """Return a text in one line, without numbers in square brackets and without control tokens of chat
     templates: `[1]` and line breaks are written by us alone."""
-    return break_control_tokens(_MARK.sub(r"(\1)", " ".join(_UNSEEN.sub(" ", text).split())))
+    line = " ".join(_UNSEEN.sub(" ", text).split())
+    return break_control_tokens(_MARK.sub(r"(\1)", line))
 
 
 def cut(text: str, tokens: int) -> str:
@@ -167,7 +177,7 @@ def cut(text: str, tokens: int) -> str:
 
 def sentences_of(passage: RankedPassage) -> tuple[str, ...]:
     """Split a passage into sentences, each in one line, without its title and headings."""
-    return sentences(passage.text.removeprefix(f"{passage.title}\n"))
+    return sentences(body_of(passage))
 
 
 def word_shares(question: str, texts: Sequence[str]) -> NDArray[np.float64]:
@@ -193,18 +203,25 @@ _ROLES = 100  # characters of roles and states
 
 def lines(questions: Sequence[str], retrieved: Retrieved) -> list[Item]:
     """Return pairs of the chains, hop by hop and the best chain of each end first; the beginnings of the best
-    passages, whole where the budget allows; sentences of those below them, up to BUDGET for a question that
+    passages, whole if the budget allows; sentences of those below them, up to BUDGET for a question that
     wants all of something."""
-    first, below = retrieved.passages[:READ], [*retrieved.passages[READ:], *retrieved.below]
-    pairs = _fitting(_pairs(retrieved, {passage.id for passage in first}), _PAIRS)
-    items = [*pairs, *texts(first, BUDGET - _size(pairs))]
+    first = retrieved.passages[:READ]
+    below = retrieved.passages[READ:] + retrieved.below
+    items: list[Item] = []
+    left = _PAIRS
+    for item in _pairs(retrieved, {passage.id for passage in first}):
+        left -= estimate(item.text)
+        if left < 0:
+            break
+        items.append(item)
+    items += texts(first, BUDGET - _size(items))
     enough = BUDGET if asks_for_all(questions[0]) else ENOUGH
     return [*items, *_sentences(below, questions, enough - _size(items))]
 
 
 def chains(questions: Sequence[str], retrieved: Retrieved) -> list[Item]:  # noqa: ARG001 - as of every form
-    """Return the pairs of all chains and nothing else, as Panini's reader sees them (section 2.2), those of
-    the best chains where they take more than CHAIN_TOKENS."""
+    """Return the pairs of all chains and nothing else, as Panini's reader sees them (section 2.2), or of the
+    best chains if they take more than CHAIN_TOKENS."""
     items = list(_pairs(retrieved, set()))
     while estimate(listed(items)) > CHAIN_TOKENS:
         items.pop()
@@ -216,12 +233,14 @@ def passages(questions: Sequence[str], retrieved: Retrieved) -> list[Item]:  # n
     return list(texts(retrieved.passages))
 
 
+FORMS: dict[str, Show] = {"lines": lines, "chains": chains, "passages": passages}
+
+
 def gather(question: str, retrieved: Retrieved, show: Show = lines) -> list[Item]:
     """Return the evidence for a question and for the sub-questions of the best chains, in the form `show`,
     such as `lines` or `compact`."""
-    best = retrieved.beams.best() if retrieved.beams is not None else []
-    questions = [question, *(hop.concrete for chain in best for hop in chain.hops)]
-    return show(list(dict.fromkeys(questions)), retrieved)
+    concrete = [hop.concrete for chain in retrieved.best_chains for hop in chain.hops]
+    return show(list(dict.fromkeys([question, *concrete])), retrieved)
 
 
 def disagreements(retrieved: Retrieved, items: Sequence[Item]) -> Iterator[Item]:
@@ -229,44 +248,40 @@ def disagreements(retrieved: Retrieved, items: Sequence[Item]) -> Iterator[Item]
     passages = {passage.id: passage for passage in retrieved.passages}
     compact = any(item.run is not None for item in items)
     for conflict in retrieved.conflicts:
+        question = conflict.question
         for claim in conflict.claims:
-            text = flat(f"Passages disagree: {conflict.question} {claim.answer}")
-            run = Run((Sentence(flat(conflict.question), flat(claim.answer)),), "disagreement")
-            passage = passages[claim.passages[0]]
-            yield Item(cut(text, _PAIR), passage, conflict.question, claim.answer, run if compact else None)
+            answer, passage = claim.answer, passages[claim.passages[0]]
+            text = flat(f"Passages disagree: {question} {answer}")
+            run = None
+            if compact:
+                run = Run((Sentence(flat(question), flat(answer)),), "disagreement")
+            yield Item(cut(text, _PAIR), passage, question, answer, run)
 
 
 def _size(items: Iterable[Item]) -> int:
     return sum(estimate(item.text) for item in items)
 
 
-def _fitting(items: Iterable[Item], budget: int) -> list[Item]:
-    """Return the first items that take so many tokens together."""
-    shown = list(items)
-    sizes = accumulate(estimate(item.text) for item in shown)
-    return [item for item, size in zip(shown, sizes, strict=True) if size <= budget]
-
-
 def _pairs(retrieved: Retrieved, read: set[str]) -> Iterator[Item]:
     """Yield the pairs of the chains that reach an end of the plan, without duplicates: all of the best chain
     of each end, of other chains those whose passages are not shown. A pair whose passage was forgotten
     meanwhile is left out, as it could not be cited."""
-    beams, seen = retrieved.beams, set[str]()
-    ends, best = (beams.ends(), len(beams.best())) if beams is not None else ([], 0)
-    for number, chain in enumerate(ends):
+    seen = set[str]()
+    best = len(retrieved.best_chains)
+    for number, chain in enumerate(retrieved.chains):
         for hop in chain.hops:
             pair = hop.pair
             text = f"{pair.question} {', '.join(pair.answers)}"
-            if (
-                text in seen
-                or pair.passage not in retrieved.cited
-                or (number >= best and pair.passage in read)
-            ):
+            is_read = number >= best and pair.passage in read
+            if is_read or text in seen or pair.passage not in retrieved.cited:
                 continue
             seen.add(text)
-            roles = flat("; ".join(dict.fromkeys(filter(None, pair.descriptions))))[:_ROLES]
-            line = f"{text} ({roles})" if roles else text
-            yield Item(cut(flat(line), _PAIR), retrieved.cited[pair.passage], pair.question, hop.answer)
+            descriptions = dict.fromkeys(filter(None, pair.descriptions))
+            roles = flat("; ".join(descriptions))[:_ROLES]
+            if roles:
+                text = f"{text} ({roles})"
+            passage = retrieved.cited[pair.passage]
+            yield Item(cut(flat(text), _PAIR), passage, pair.question, hop.answer)
 
 
 def _sentences(passages: Sequence[RankedPassage], questions: Sequence[str], budget: int) -> Iterator[Item]:
@@ -274,27 +289,30 @@ def _sentences(passages: Sequence[RankedPassage], questions: Sequence[str], budg
     import numpy as np
 
     texts = [sentences_of(passage) for passage in passages]
-    positions = [(n, m) for n, parts in enumerate(texts) for m in range(len(parts))]
-    # with the title, which is often the only mention of the subject of the sentence
-    titled = [titled_text(passages[n], texts[n][m]) for n, m in positions]
+    places, titled = [], []
+    for n, parts in enumerate(texts):
+        for m, text in enumerate(parts):
+            places.append((n, m))
+            # with the title, which is often the only mention of the subject of the sentence
+            titled.append(titled_text(passages[n], text))
     # the greatest share of words of the question or of one of its parts
     scores = np.max([word_shares(question, titled) for question in questions], axis=0)
     chosen: dict[int, list[int]] = {}
-    for position in (-scores).argsort(kind="stable").tolist():
-        n, m = positions[position]
-        if scores[position] < LEAST or budget <= 0:
+    for number in (-scores).argsort(kind="stable").tolist():
+        if scores[number] < LEAST or budget <= 0:
             break
-        size = estimate(texts[n][m]) + (0 if n in chosen else estimate(titled_text(passages[n], "[11]")))
-        if len(chosen.get(n, ())) < _EACH and size <= budget:
-            chosen.setdefault(n, []).append(m)
+        n, m = places[number]
+        own = chosen.get(n, [])
+        size = estimate(texts[n][m])
+        if not own:
+            size += estimate(titled_text(passages[n], "[11]"))
+        if len(own) < _EACH and size <= budget:
+            chosen[n] = [*own, m]
             budget -= size
-    for n in sorted(chosen):
-        yield Item(flat(titled_text(passages[n], _joined(texts[n], chosen[n]))), passages[n])
-
-
-def _joined(parts: Sequence[str], shown: Sequence[int]) -> str:
-    """Return these sentences in the order of the text, with a sign where others are left out."""
-    return " ".join(text for text, _ in groupby(part if n in shown else "…" for n, part in enumerate(parts)))
+    for n, own in sorted(chosen.items()):
+        shown = [text if m in own else "…" for m, text in enumerate(texts[n])]
+        joined = " ".join(part for part, _ in groupby(shown))
+        yield Item(flat(titled_text(passages[n], joined)), passages[n])
 
 
 def titled_text(passage: RankedPassage, text: str) -> str:
@@ -319,66 +337,85 @@ def compact(context: Context, questions: Sequence[str], retrieved: Retrieved) ->
     of a chain, are shown in turn as long as they fit, without duplicates; each passage under one number, as a
     codebook (`payload`).
     """
-    hops = [hop for chain in retrieved.beams.ends() for hop in chain.hops] if retrieved.beams else []
-    questions = list(dict.fromkeys([*questions, *(hop.concrete for hop in hops)]))[:ASKED]
-    chained = (retrieved.cited[hop.pair.passage] for hop in hops if hop.pair.passage in retrieved.cited)
-    ranked = {passage.id: passage for passage in (*retrieved.passages, *retrieved.below, *chained)}
+    hops = [hop for chain in retrieved.chains for hop in chain.hops]
+    concrete = [hop.concrete for hop in hops]
+    questions = list(dict.fromkeys([*questions, *concrete]))[:ASKED]
+    ranked = {passage.id: passage for passage in retrieved.passages + retrieved.below}
+    for hop in hops:
+        cited = retrieved.cited.get(hop.pair.passage)
+        if cited is not None:
+            ranked[cited.id] = cited
     passages = list(ranked.values())[:LOOKED_AT]
     facts, nearness = _facts(context, passages, questions)
-    tokens, seen, shown = COMPACT_ENOUGH, set[str](), dict[int, list[Fact]]()
     in_turn = dict.fromkeys((-nearness).argsort(axis=1, kind="stable").T.ravel().tolist())
-    for position, fact, text in (facts[number] for number in in_turn):
+    tokens, seen = COMPACT_ENOUGH, set[str]()
+    shown: dict[int, list[Fact]] = {}
+    for number in in_turn:
+        rank, fact, text = facts[number]
+        own = shown.get(rank, [])
         subject, *rest = fact
         size = estimate(" ".join(rest)) + 2
-        if subject not in (earlier[0] for earlier in shown.get(position, ())):  # which is written once
+        if all(subject != earlier[0] for earlier in own):  # it is written once
             size += estimate(subject) + 4
-        if size <= tokens and (words := normalise(text)) not in seen:
+        words = normalise(text)
+        if size <= tokens and words not in seen:
             tokens -= size
             seen.add(words)
-            shown.setdefault(position, []).append(fact)
-    return [_item(passages[position], shown[position]) for position in sorted(shown)]
+            shown[rank] = [*own, fact]
+    items = []
+    for rank, own in sorted(shown.items()):
+        passage = passages[rank]
+        parts = [" ".join(fact) if isinstance(fact, Edge) else fact.text for fact in own]
+        line = flat(titled_text(passage, "; ".join(parts)))
+        items.append(Item(line, passage, run=Run(tuple(own))))
+    return items
+
+
+RankedFact: TypeAlias = "tuple[int, Fact, str]"  # the rank of its passage, and its text
 
 
 def _facts(
     context: Context, passages: Sequence[RankedPassage], questions: Sequence[str]
-) -> tuple[list[tuple[int, Fact, str]], NDArray[np.float64]]:
-    """Return all facts, each with the rank of its passage and as one text; and the nearness of each to each
-    question. Without an embedder in use none is loaded for this alone, and only words are compared."""
+) -> tuple[list[RankedFact], NDArray[np.float64]]:
+    """Return all facts, and the nearness of each to each question. Without an embedder in use none is loaded
+    for this alone, and only words are compared."""
     import numpy as np
 
-    by_vectors = "embedder" in context.used
-    vectors = list(context.vectors(questions).values()) if by_vectors else []
-    positions = {passage.id: position for position, passage in enumerate(passages)}
+    vectors = []
+    if "embedder" in context.used:
+        vectors = list(context.vectors(questions).values())
+    ranks = {passage.id: rank for rank, passage in enumerate(passages)}
+    embeddings = [vector.tolist() for vector in vectors]
     with context.clock("database"):
-        embeddings = [vector.tolist() for vector in vectors]
-        stored = of_passages(context.reader, list(positions), embeddings, most=FACTS)
-    stated = {fact.passage for fact in stored if not fact.answers}
-    stored = [fact for fact in stored if not fact.answers or fact.passage not in stated]
-    facts = [
-        (positions[fact.passage], _fact(fact, passages[positions[fact.passage]]), fact.line)
-        for fact in stored
-    ]
-    facts += [
-        (positions[id_], Sentence(flat(passage.title), cut(flat(text), _FACT)), text)
-        for id_, passage in zip(positions, passages, strict=True)
-        if id_ not in {fact.passage for fact in stored}
-        for text in sentences_of(passage)
-    ]
-    titled = [f"{passages[position].title}: {text}" for position, _, text in facts]
+        stored = of_passages(context.reader, list(ranks), embeddings, most=FACTS)
+    stated = {found.passage for found in stored if not found.answers}
+    facts: list[RankedFact] = []
+    cosines: list[Sequence[float]] = []
+    for found in stored:
+        rank = ranks[found.passage]
+        about = flat(passages[rank].title)
+        line = cut(flat(found.line), _FACT)
+        fact: Fact = Sentence(about, line)
+        if found.answers:
+            if found.passage in stated:
+                continue
+        else:
+            fact = edge_of(line, map(flat, found.names), about)
+        facts.append((rank, fact, found.line))
+        cosines.append(found.cosines)
+    plain = []
+    without = set(ranks.values()).difference(rank for rank, *_ in facts)
+    for rank in sorted(without):
+        about = flat(passages[rank].title)
+        for text in sentences_of(passages[rank]):
+            plain.append(text)
+            fact = Sentence(about, cut(flat(text), _FACT))
+            facts.append((rank, fact, text))
+    titled = [f"{passages[rank].title}: {text}" for rank, _, text in facts]
     nearness = np.array([word_shares(question, titled) for question in questions])
-    if by_vectors and facts:
-        cosines = [list(fact.cosines) for fact in stored]
-        if plain := [text for *_, text in facts[len(stored) :]]:
+    if vectors and facts:
+        if plain:
             cosines += (context.text_vectors(plain) @ np.stack(vectors).T).tolist()
         nearness = _VECTORS * np.array(cosines).T + (1 - _VECTORS) * nearness
-    return facts, nearness - _LOWER * np.array([position for position, *_ in facts])
-
-
-def _fact(fact: PassageFact, passage: RankedPassage) -> Fact:
-    about, line = flat(passage.title), cut(flat(fact.line), _FACT)
-    return Sentence(about, line) if fact.answers else edge_of(line, map(flat, fact.names), about)
-
-
-def _item(passage: RankedPassage, facts: Sequence[Fact]) -> Item:
-    line = "; ".join(" ".join(fact if isinstance(fact, Edge) else fact[1:]) for fact in facts)
-    return Item(flat(titled_text(passage, line)), passage, run=Run(tuple(facts)))
+    lowered = _LOWER * np.array([rank for rank, *_ in facts])
+    return facts, nearness - lowered

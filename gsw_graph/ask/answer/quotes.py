@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
+from gsw_graph.model.results import Citation
 from gsw_graph.text.languages import detect
 from gsw_graph.text.names import CONNECTORS, FUNCTION_WORDS, LETTERS, normalise
 from gsw_graph.text.quantities import Quantities, quantities
 from gsw_graph.text.words import content_words, family, idf, stem, term_coverage, written_sentences
+
+if TYPE_CHECKING:
+    from gsw_graph.model.results import RankedPassage
 
 _STEM = 4  # letters: "American" stands for America, "Malian" for Mali, "Roomassa" for Rooma
 _WORD = re.compile(LETTERS)
@@ -58,16 +63,13 @@ def words_of(text: str, *, every: bool = False) -> frozenset[str]:
 
 
 def _is_in(word: str, words: Collection[str], text: str) -> bool:
-    if word in words or (word in text and (_UNSPACED.search(word) or not _WORD.search(word))):
+    if word in words:
         return True
-    return (
-        word.isalpha()
-        and len(word) >= _STEM
-        and any(
-            len(other_word) >= _STEM and (other_word.startswith(word) or word.startswith(other_word))
-            for other_word in words
-        )
-    )
+    if word in text and (_UNSPACED.search(word) or not _WORD.search(word)):
+        return True
+    if not word.isalpha() or len(word) < _STEM:
+        return False
+    return any(len(other) >= _STEM and (other.startswith(word) or word.startswith(other)) for other in words)
 
 
 def quote(text: str, question: str, answer: str, title: str = "") -> str:
@@ -76,31 +78,48 @@ def quote(text: str, question: str, answer: str, title: str = "") -> str:
     Every sentence is about the title, so it has the words of the title too: in the passage about an
     architect, "she designed the theatre" proves who did. A pronoun stands for an answer that is named before.
     """
-    pieces = [sentence for part in written_sentences(text) if (sentence := part.strip())]
+    pieces = [piece.strip() for piece in written_sentences(text) if piece.strip()]
     sentences = [piece for piece in pieces if not _is_heading(piece, title)] or pieces
     if not sentences:
         return text
     said, code = Said.of(answer), detect(question).code
     wanted = _stems(question, code) - _stems(title, code) - _stems(answer, code)
-    alternatives = {
-        word: _alternatives(word, code) for word in content_words(question) if stem(word, code) in wanted
-    }
-    sentence_stems = [_stems(sentence, code) for sentence in sentences]
-    has = [{word for word, forms in alternatives.items() if forms & stems} for stems in sentence_stems]
-    weights = idf(alternatives, has)
-    scores: list[tuple[float, float]] = []
+    forms = {}
+    for word in content_words(question):
+        own_stem = stem(word, code)
+        if own_stem in wanted:
+            forms[word] = family(word) if code == "en" else frozenset([own_stem])
+    has = []
+    for sentence in sentences:
+        stems = _stems(sentence, code)
+        has.append({word for word, alike in forms.items() if alike & stems})
+    weights = idf(forms, has)
     is_name = answer[:1].isupper() and not said.quantities.parts  # a pronoun stands for no date
     is_named = False  # before the sentence
+    scores = []
     for sentence, words in zip(sentences, has, strict=True):
         own = said.share(sentence)
-        share = max(own, said.share(f"{title} {sentence}") if title else 0.0)
+        share = max(own, said.share(f"{title} {sentence}")) if title else own
         if is_name and is_named and _PRONOUNS & words_of(sentence, every=True):
             share = max(share, _PRONOUN)
         is_named = is_named or own == 1
-        asked = 0.0 if sentence.endswith("?") else term_coverage(alternatives, words, idf=weights)
+        asked = 0.0 if sentence.endswith("?") else term_coverage(forms, words, idf=weights)
         scores.append((_ANSWER * share + asked, own))
-    best = max(range(len(sentences)), key=lambda number: scores[number])
-    return sentences[best]
+    return sentences[scores.index(max(scores))]
+
+
+def related_coverage(query_words: Iterable[str], text_words: Iterable[str]) -> float:
+    """Return the share of a query's words that a text has in whatever form, "spouse" for "married"; 0 if
+    there are none."""
+    families = {word: family(word) for word in query_words}
+    return term_coverage(families, set(map(stem, text_words)), alternatives=families)
+
+
+def cite(passage: RankedPassage, question: str, answer: str) -> Citation:
+    """Return the citation of a passage, with the sentence that proves an answer."""
+    title = passage.title
+    text = quote(passage.text, question, answer, title)
+    return Citation(passage.id, passage.document, title, passage.source, text, passage.section)
 
 
 def _is_heading(sentence: str, title: str) -> bool:
@@ -109,7 +128,3 @@ def _is_heading(sentence: str, title: str) -> bool:
 
 def _stems(text: str, language: str) -> frozenset[str]:
     return frozenset(stem(word, language) for word in content_words(text))
-
-
-def _alternatives(word: str, language: str) -> frozenset[str]:
-    return family(word) if language == "en" else frozenset([stem(word, language)])

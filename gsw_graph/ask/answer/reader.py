@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from gsw_graph.ask.answer.counting import asks_for_all
 from gsw_graph.ask.answer.evidence import Item, flat, listed
-from gsw_graph.ask.answer.quotes import Said, quote, words_of
+from gsw_graph.ask.answer.quotes import Said, cite, words_of
 from gsw_graph.ask.strategy import AnswerDraft
-from gsw_graph.model.results import Citation
 from gsw_graph.models.chat.request import (
     Request,
     answer_text,
@@ -27,6 +26,7 @@ from gsw_graph.text.words import stem
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from gsw_graph.model.results import Citation
     from gsw_graph.models.chat.request import LanguageModel
 
 
@@ -51,35 +51,35 @@ def supported(
     judged: bool,
     inferred: bool = False,
 ) -> list[int]:
-    """Return the indexes of the lines that support an answer: those that the model named, and the first that
-    contains its words if none of these does; none where nothing supports it.
+    """Return the indexes of the lines that support an answer: the lines that the model named, and the first
+    that contains its words if none of these does; none if nothing supports it.
 
     Args:
         question: The question.
         answer: The answer.
         named: Indexes of the lines that the model named.
         items: The lines.
-        judged: The answer compares, so its words need not be in a line, as those of yes or no and of a name
-            in the question; without named lines the nearest line supports it.
+        judged: The answer compares, so its words need not be in a line; neither need yes, no or a name in
+            the question. Without named lines the nearest line supports such an answer.
         inferred: The model says that the answer follows from the lines that it named; only these support it.
     """
-    named = list(dict.fromkeys(number for number in named if 0 <= number < len(items)))
+    named = [number for number in dict.fromkeys(named) if 0 <= number < len(items)]
     said = Said.of(answer)
     yes_no = is_yes_no(answer)
     if judged or yes_no or said.share(question) == 1:
-        return named or _most(Said.of(question) if yes_no else said, items)[:1]
-    shares = [said.share(item.text) for item in items]
-    if max(shares, default=0.0) < 1:  # a line is short; the passage it was taken from may say more
-        shares = [
-            max(share, said.share(item.passage.text)) for share, item in zip(shares, items, strict=True)
-        ]
-    if holding := [number for number, share in enumerate(shares) if share == 1]:
-        return named if set(named) & set(holding) else [*named, holding[0]]
+        return named or _most(Said.of(question) if yes_no else said, items)
+    texts = [item.text for item in items]
+    passages = [item.passage.text for item in items]
+    for parts in (texts, passages):  # a line is short; the passage it was taken from may say more
+        holding = [number for number, text in enumerate(parts) if said.share(text) == 1]
+        if holding:
+            return named if set(named) & set(holding) else [*named, holding[0]]
     if inferred or is_count_of(question, answer, [items[number] for number in named]):
         return named
-    if said.share(" ".join(f"{item.text} {item.passage.text}" for item in items)) < _SUPPORTED:
+    everything = " ".join(f"{item.text} {item.passage.text}" for item in items)
+    if said.share(everything) < _SUPPORTED:
         return []
-    return named or _most(said, items)[:1]
+    return named or _most(said, items)
 
 
 def is_yes_no(answer: str) -> bool:
@@ -88,23 +88,22 @@ def is_yes_no(answer: str) -> bool:
 
 
 def _most(said: Said, items: Sequence[Item]) -> list[int]:
-    """Return the indexes of lines, those that say most of something first."""
+    """Return the index of the line that says most of something; none without lines."""
     shares = [said.share(item.text) for item in items]
-    return sorted(range(len(items)), key=lambda number: -shares[number])
+    return [shares.index(max(shares))] if shares else []
 
 
 def is_count_of(question: str, answer: str, lines: Sequence[Item]) -> bool:
     """Tell whether an answer is the number of the lines that it is based on, or of their passages, each of which has
     a word of the question."""
-    words = set(map(stem, words_of(question)))
-    counts = {len(lines), len({line.passage.id for line in lines})}
+    if not lines or not asks_for_all(question):
+        return False
     said = Said.of(answer)
-    return (
-        asks_for_all(question)
-        and bool(lines)
-        and any(map(said.is_number, counts))
-        and all(words & set(map(stem, words_of(line.text))) for line in lines)
-    )
+    counts = {len(lines), len({line.passage.id for line in lines})}
+    if not any(map(said.is_number, counts)):
+        return False
+    words = set(map(stem, words_of(question)))
+    return not any(words.isdisjoint(map(stem, words_of(line.text))) for line in lines)
 
 
 NOTHING_FOUND = "nothing was found for the question"
@@ -167,22 +166,21 @@ def read_answer(
     if not evidence:
         return Read(None, NOTHING_FOUND)
     request = build_request(question, evidence, task, final=final, must=must, doubt=doubt)
-    stream = None if on_text is None else Stream(on_text)
+    stream = Stream(on_text) if on_text is not None else None
 
     def lines_of(reply: ReaderReply) -> list[int]:
-        cited_lines = [number - 1 for number in reply.sources]
-        return supported(
-            question, reply.answer or "", cited_lines, evidence, judged=judged, inferred=reply.inferred
-        )
+        named, answer = [number - 1 for number in reply.sources], reply.answer or ""
+        return supported(question, answer, named, evidence, judged=judged, inferred=reply.inferred)
 
     def check(text: object) -> ReaderReply:
         if stream is not None:
             stream.again()  # after a reply that was refused
         reply = parse_reply(text)
-        if must and reply.answer is None:
-            raise ValueError(prompt("answer_must"))
+        if must:
+            if reply.answer is None:
+                raise ValueError(prompt("answer_must"))
         # The form of this answer is unknown, and nothing supports it: ask the model for the right form.
-        if not must and reply.answer is not None and not reply.labelled and not lines_of(reply):
+        elif reply.answer is not None and not reply.labelled and not lines_of(reply):
             raise ValueError(f"no line of the evidence holds this answer. {FORM}")
         return reply
 
@@ -190,7 +188,8 @@ def read_answer(
     tokens = {"evidence": estimate(listed(evidence)), "prompt": estimate_messages(request.messages)}
     if reply.answer is None:
         return Read(None, reply.missing[:_LONGEST] or NOT_SAID, tokens=tokens)
-    if not (numbers := lines_of(reply)) and not must:
+    numbers = lines_of(reply)
+    if not numbers and not must:
         return Read(None, UNSUPPORTED, tokens=tokens)
     if stream is not None:
         stream.end(reply.answer)
@@ -209,14 +208,15 @@ def build_request(
 ) -> Request:
     """Build the request: the prompt, the numbered lines, the question."""
     text = f"{listed(evidence)}\n\nQuestion: {flat(question)}"
-    if must or doubt:
-        text = f"{text}\n\n{prompt('answer_must' if must else 'answer_doubt')}"
+    if must:
+        text = f"{text}\n\n{prompt('answer_must')}"
+    elif doubt:
+        text = f"{text}\n\n{prompt('answer_doubt')}"
     system = prompt(task)
     if task == "answer" and any(item.run is not None for item in evidence):
         system = f"{prompt('answer_compact')}\n\n{system.partition(_PARAGRAPH)[2]}"  # the rules are the same
-    short = Request(
-        "answer", _messages(prompt("answer_short"), f"{text}\n\n{_AGAIN}"), limit=_LIMIT, final=final
-    )
+    short_messages = _messages(prompt("answer_short"), f"{text}\n\n{_AGAIN}")
+    short = Request("answer", short_messages, limit=_LIMIT, final=final)
     return Request("answer", _messages(system, text), limit=_LIMIT, short=short, final=final)
 
 
@@ -225,35 +225,22 @@ def _messages(system: str, user: str) -> tuple[dict[str, str], ...]:
 
 
 def from_items(
-    question: str,
-    items: Sequence[Item],
-    llm: LanguageModel,
-    *,
-    confidence: float | None = None,
-    judged: bool = False,
-    task: str = "answer",
-    must: bool = False,
-    doubt: bool = False,
-    on_text: Callable[[str], None] | None = None,
+    question: str, items: Sequence[Item], llm: LanguageModel, *, confidence: float | None = None, **how: Any
 ) -> AnswerDraft:
     """Have a model answer from lines of evidence, and return the answer with the confidence of the chains;
-    the model decides whether there is an answer. Arguments and errors as of `read_answer`."""
-    read = read_answer(
-        question, items, llm, judged=judged, task=task, must=must, doubt=doubt, on_text=on_text
-    )
-    if read.answer is None:
+    the model decides whether there is an answer. how: Keyword arguments of `read_answer`, whose errors it
+    raises."""
+    read = read_answer(question, items, llm, **how)
+    answer = read.answer
+    if answer is None:
         return AnswerDraft(None, "none", True, confidence, [], read.missing, read.tokens)
-    citations = list(dict.fromkeys(cited(item, question, read.answer) for item in read.sources))
-    return AnswerDraft(
-        read.answer, "llm", False, confidence, citations, None, read.tokens, inferred=read.inferred
-    )
+    citations = list(dict.fromkeys(cited(item, question, answer) for item in read.sources))
+    return AnswerDraft(answer, "llm", False, confidence, citations, None, read.tokens, read.inferred)
 
 
 def cited(item: Item, question: str, answer: str) -> Citation:
     """Return the citation of a line: its passage, with the sentence that contains the pair or the answer."""
-    passage = item.passage
-    text = quote(passage.text, item.question or question, item.answer or answer, passage.title)
-    return Citation(passage.id, passage.document, passage.title, passage.source, text, passage.section)
+    return cite(item.passage, item.question or question, item.answer or answer)
 
 
 # The form of a reply
@@ -313,31 +300,39 @@ def parse_reply(reply: object) -> ReaderReply:
         ValueError: There is neither.
     """
     text = _with_labels(answer_text(str(reply)))
-    if (body := _answer(text)) is not None and (answer := _plain(body)):
-        labelled = any(label == "answer" for label, _ in _parts(text))
-        if _NO_ANSWER.fullmatch(answer):
-            return ReaderReply(None, missing=answer if len(answer.split()) > 3 else "")
-        lists = [_listed(body) for label, body in _parts(text) if label == "sources"]
-        inline = [int(number) for mark in _MARK.findall(body) for number in _NUMBER.findall(mark)]
-        numbers = [*(number for listed in lists for number in listed), *inline]
-        inferred = any(_INFERRED.match(match[0]) for match in _LABEL.finditer(text))
-        return ReaderReply(answer, tuple(dict.fromkeys(numbers)), inferred=inferred, labelled=labelled)
-    missing = next((body for label, body in _parts(text) if label == "missing"), None)
-    if missing is None:
-        raise ValueError(f"the reply has no answer. {FORM}")
-    return ReaderReply(None, missing=_plain(missing))
+    parts = _parts(text)
+    body = _answer(text)
+    answer = _plain(body or "")
+    if body is None or not answer:
+        missing = [part for label, part in parts if label == "missing"]
+        if not missing:
+            raise ValueError(f"the reply has no answer. {FORM}")
+        return ReaderReply(None, missing=_plain(missing[0]))
+    if _NO_ANSWER.fullmatch(answer):
+        return ReaderReply(None, missing=answer if len(answer.split()) > 3 else "")
+    numbers = []
+    for label, part in parts:
+        if label == "sources":
+            numbers += _listed(part)
+    sources = tuple(dict.fromkeys(numbers + _marked(body)))
+    inferred = any(_INFERRED.match(match[0]) for match in _LABEL.finditer(text))
+    return ReaderReply(answer, sources, inferred=inferred, labelled="answer" in dict(parts))
 
 
 def _with_labels(text: str) -> str:
-    """Return a reply in labelled lines where it is boxed, tagged or JSON."""
+    """Return a reply in labelled lines if it is boxed, tagged or JSON."""
     if text.lstrip().startswith(("{", "```")):
         return _of_json(text)
     for form in (_BOXED, _TAGGED):
-        if matches := list(form.finditer(text)):
-            if _parts(text) and _parts(text)[0][0] == "answer":
-                return form.sub(lambda match: match[1], text)
-            rest = text[matches[-1].end() :]
-            return f"Answer: {matches[-1][1].strip()}\n{rest if _parts(rest) else ''}"
+        matches = list(form.finditer(text))
+        if matches:
+            parts = _parts(text)
+            if parts and parts[0][0] == "answer":
+                return form.sub(r"\1", text)
+            last = matches[-1]
+            rest = text[last.end() :]
+            answer = f"Answer: {last[1].strip()}\n"
+            return answer + rest if _parts(rest) else answer
     return text
 
 
@@ -352,8 +347,7 @@ def _of_json(text: str) -> str:
     answer, sources = value["answer"], value.get("sources", ())
     if answer is None:
         return f"Not in the evidence: {value.get('missing') or 'it does not say'}"
-    numbers = sources if isinstance(sources, list) else [sources]
-    return f"Answer: {answer}\nSources: {', '.join(map(str, numbers))}"
+    return f"Answer: {answer}\nSources: {sources}"
 
 
 class Stream:
@@ -372,7 +366,8 @@ class Stream:
         """Take the next piece of the reply."""
         self._text += piece
         text = answer_text(self._text)
-        if any(label == "answer" for label, _ in _parts(text)) and (body := _answer(text)) is not None:
+        body = _answer(text)
+        if body is not None and "answer" in dict(_parts(text)):
             self.end(_plain(_settled(body)))
 
     def again(self) -> None:
@@ -388,19 +383,20 @@ class Stream:
 
 def _parts(text: str) -> list[tuple[str, str]]:
     """Return the labels with the text after each."""
-    labels = list(_LABEL.finditer(text))
-    ends = [*(match.start() for match in labels), len(text)][1:]
-    return [(str(match.lastgroup), text[match.end() : end]) for match, end in zip(labels, ends, strict=True)]
+    parts = []
+    end = len(text)
+    for match in reversed(list(_LABEL.finditer(text))):
+        parts.append((str(match.lastgroup), text[match.end() : end]))
+        end = match.start()
+    return parts[::-1]
 
 
 def _answer(text: str) -> str | None:
-    """Return the answer with its marks; None where the reply has none, or first says that there is none."""
-    parts = _parts(text)
-    first = next(((name, body) for name, body in parts if name != "sources"), None)
-    if first is not None:
-        return first[1] if first[0] == "answer" else None
-    label = _LABEL.search(text)
-    return text[: label.start()] if label else text
+    """Return the answer with its marks; None if the reply has none, or first says that there is none."""
+    for label, body in _parts(text):
+        if label != "sources":
+            return body if label == "answer" else None
+    return _LABEL.split(text, maxsplit=1)[0]
 
 
 def _settled(body: str) -> str:
@@ -410,26 +406,30 @@ def _settled(body: str) -> str:
     start = " ".join(line.lstrip(" \t>#*_`-").lower().split())
     if any(label.startswith(start) for label in _LABELS):
         body = before
-    body = body[: max(body.rfind(space) for space in " \t\n") + 1]
-    return body[:mark] if (mark := body.rfind("[")) > body.rfind("]") else body
+    body = body[: max(map(body.rfind, " \t\n")) + 1]
+    mark = body.rfind("[")
+    return body[:mark] if mark > body.rfind("]") else body
 
 
 def _plain(body: str) -> str:
     """Return an answer without marks and emphasis, in one line."""
-    return " ".join(_MARK.sub(" ", _MARK_AFTER.sub("", body.replace("**", "").replace("`", ""))).split())
+    text = _MARK_AFTER.sub("", re.sub(r"\*\*|`", "", body))
+    return " ".join(_MARK.sub(" ", text).split())
+
+
+def _marked(text: str) -> list[int]:
+    """Return the numbers in square brackets."""
+    return [int(number) for mark in _MARK.findall(text) for number in _NUMBER.findall(mark)]
 
 
 def _listed(body: str) -> list[int]:
     """Return the numbers of a list of sources: of a line with words only those in brackets, so that a year is
     no source."""
-    lines = [line for line in body.splitlines() if line.strip()]
     numbers: list[int] = []
-    for number, line in enumerate(lines):
-        words = re.search(r"[^\W\d_]{4,}", line)  # "and", "no." and the like are none
-        if words and (marks := _MARK.findall(line)):
-            numbers += [int(number) for mark in marks for number in _NUMBER.findall(mark)]
-        elif number == 0 or not words:
-            numbers += [int(number) for number in _NUMBER.findall(line)]
-        else:
+    for place, line in enumerate(filter(str.strip, body.splitlines())):
+        has_words = re.search(r"[^\W\d_]{4,}", line)  # "and", "no." and the like are none
+        marked = _marked(line) if has_words else []
+        if not marked and has_words and place > 0:
             break
+        numbers += marked or map(int, _NUMBER.findall(line))
     return numbers

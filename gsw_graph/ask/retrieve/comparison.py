@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import TypeAlias
 
 _COMPARES = re.compile(
     r"\b(?:same|both|first|last|earlie[rs]t?|later|latest|sooner|older|oldest|young(?:er|est)|more|most|less|fewer|least|fewest"
@@ -54,100 +55,126 @@ class Sides:
     @property
     def named(self) -> bool:
         """Tell whether each side is a name: after its article it goes on with a capital or a digit."""
-        return not any(_ARTICLE.sub("", name)[:1].islower() for name in self.names)
+        names = [_ARTICLE.sub("", name) for name in self.names]
+        return not any(name[:1].islower() for name in names)
 
 
 def sides_of(question: str) -> Sides | None:
     """Read the sides of a comparison.
 
     Returns:
-        The sides, or None where the question compares nothing or its sides are not clear.
+        The sides, or None if the question compares nothing or its sides are not clear.
     """
     text = " ".join(question.split()).rstrip("? ")
-    for parse in (_around_or, _around_than, _around_and) if _COMPARES.search(text) else ():
-        if (parsed := parse(text)) and (sides := about_each(*parsed)):
-            return sides
+    if _COMPARES.search(text):
+        for parse in (_around_or, _around_than, _around_and):
+            parsed = parse(text)
+            sides = about_each(*parsed) if parsed else None
+            if sides:
+                return sides
     return None
 
 
 def about_each(head: str, texts: list[str], tail: str) -> Sides | None:
-    """Make the question about each side; None where the sides are no names, or fewer than two."""
-    names = [_JOINED.sub("", name) for text in texts if (name := text.strip(_EDGE))]
+    """Make the question about each side; None if the sides are no names, or fewer than two."""
+    stripped = [text.strip(_EDGE) for text in texts]
+    names = [_JOINED.sub("", text) for text in stripped if text]
     if len(names) > _MOST:
-        names = [", ".join(names[:-1]), names[-1]]
-    if len({name.casefold() for name in names}) < max(len(names), 2) or not all(map(_CAPITAL.search, names)):
+        *first, last = names
+        names = [", ".join(first), last]
+    different = set(map(str.casefold, names))
+    if len(different) < max(len(names), 2):
         return None
-    return Sides(tuple(names), tuple(" ".join(f"{head} {name} {tail}".split()) + "?" for name in names))
+    if not all(map(_CAPITAL.search, names)):
+        return None
+    questions = []
+    for name in names:
+        text = f"{head} {name} {tail}"
+        questions.append(" ".join(text.split()) + "?")
+    return Sides(tuple(names), tuple(questions))
 
 
-Parsed = tuple[str, list[str], str]  # the text before the sides; these; the text after
+Parsed: TypeAlias = "tuple[str, list[str], str] | None"  # text before the sides, the sides, text after them
 
 
-def _around_or(text: str) -> Parsed | None:
+def _around_or(text: str) -> Parsed:
     """Read `..., A or B`, `between A and B`, `Was A or B born first`."""
     left, joined, right = text.rpartition(" or ")
     if not joined:
         between = re.match(r"(.*?)\b[Bb]etween (.+?) and ([^,]+)(.*)", text)
-        return (between[1], [between[2], between[3]], between[4]) if between else None
+        if between is None:
+            return None
+        head, first, second, tail = between.groups()
+        return head, [first, second], tail
     if _ASKS.match(left):
         mark = _SIDES_BEGIN.search(left)
         if mark is None:
             return None
+        head = left[: mark.start()]
         sides = re.split(r",\s", left[mark.end() :].rstrip(" ,"))
-        return f"{left[: mark.start()]}:", [*sides, right.removeprefix("the one of ")], ""
+        sides.append(right.removeprefix("the one of "))
+        return f"{head}:", sides, ""
     auxiliary, end = _AUXILIARY.match(left), _end_of_names(right)
     if auxiliary is None or not end:
         return None
-    return auxiliary[0], [left[auxiliary.end() :], right[:end]], right[end:]
+    first = left[auxiliary.end() :]
+    return auxiliary[0], [first, right[:end]], right[end:]
 
 
-def _around_than(text: str) -> Parsed | None:
+def _around_than(text: str) -> Parsed:
     """Read `Was A finished earlier than B`, `Did A die before B`, `Does A have the same nationality as B`."""
-    auxiliary, marks = _AUXILIARY.match(text), list(_TO_SECOND.finditer(text))
-    if auxiliary is None or _ASKS.match(text) or not marks or _around_and(text) is not None:
+    auxiliary = _AUXILIARY.match(text)
+    marks = list(_TO_SECOND.finditer(text))
+    if auxiliary is None or not marks or _ASKS.match(text) or _around_and(text):
         return None
     mark = marks[-1]
-    before, second = text[auxiliary.end() : mark.start()], text[mark.end() :]
+    if mark[0].strip() in ("as", "with", "from") and not _SAME_AS.search(text):
+        return None
+    before = text[auxiliary.end() : mark.start()]
+    second = text[mark.end() :]
     end = _end_of_names(before)
-    alike = mark[0].strip() in ("as", "with", "from") and not _SAME_AS.search(text)
-    if alike or not end or not _CAPITAL.search(second):
+    if not end or not _CAPITAL.search(second):
         return None
     return auxiliary[0], [before[:end], second], before[end:]
 
 
-def _around_and(text: str) -> Parsed | None:
+def _around_and(text: str) -> Parsed:
     """Read `Are (both) A and B from the same country`, `Do A and B share ...`."""
     auxiliary = _AUXILIARY.match(text)
     if auxiliary is None:
         both = re.match(r"^([^,?]*?) and ([^,?]*?),? (?:are|were|is|have) ", text)
-        return ("", [both[1], both[2]], f"is {text[both.end() :]}") if both else None
-    rest = re.sub(r"^\s+both\b(?: (?:the )?[a-z]+,)?", "", text[auxiliary.end() :])
+        if both is None:
+            return None
+        tail = text[both.end() :]
+        return "", list(both.groups()), f"is {tail}"
+    rest = text[auxiliary.end() :]
+    rest = re.sub(r"^\s+both\b(?: (?:the )?[a-z]+,)?", "", rest)
     predicate = _predicate(rest)
     subject = rest[:predicate] if predicate else rest
-    starts = [
-        match
-        for match in re.finditer(r",? and ", subject)
-        if _CAPITAL.search(subject[: match.start()]) and _CAPITAL.search(subject[match.end() :])
-    ]
-    if not starts:
+    splits = []
+    for joint in re.finditer(r",? and ", subject):
+        start, end = joint.span()
+        if _CAPITAL.search(subject[:start]) and _CAPITAL.search(subject[end:]):
+            uneven = abs(start + end - len(subject))
+            splits.append((uneven, start, end))
+    if not splits:
         return None
-    # Of several the one that parts the names most evenly.
-    middle = min(starts, key=lambda match: abs(match.start() - (len(subject) - match.end())))
-    end = predicate or middle.end() + _end_of_names(subject[middle.end() :])
-    return auxiliary[0], [rest[: middle.start()], rest[middle.end() : end]], rest[end:]
+    _, start, end = min(splits)  # the `and` that parts the names most evenly
+    last = predicate or end + _end_of_names(subject[end:])
+    return auxiliary[0], [rest[:start], rest[end:last]], rest[last:]
 
 
 def _predicate(rest: str) -> int:
-    """Return where what both share begins: the first predicate after the `and` behind which a name is."""
+    """Return the beginning of the shared text: the first predicate after the `and` behind which a name is; 0
+    without any."""
     joined = rest.find(" and ") + len(" and ")
-    ends = (
-        match.start()
-        for match in _PREDICATE.finditer(rest, joined)
-        if _CAPITAL.search(rest, joined, match.start()) and not _CAPITAL.match(rest[match.end() :].lstrip())
-    )
-    return next(ends, 0)
+    for match in _PREDICATE.finditer(rest, joined):
+        follows = _CAPITAL.match(rest[match.end() :].lstrip())
+        if _CAPITAL.search(rest, joined, match.start()) and not follows:
+            return match.start()
+    return 0
 
 
 def _end_of_names(text: str) -> int:
-    """Return where the last name of a text ends; 0 without any."""
+    """Return the end of the last name of a text; 0 without any."""
     return max((match.end() for match in _CAPITAL.finditer(text)), default=0)

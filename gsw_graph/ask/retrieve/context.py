@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from copy import copy
+from dataclasses import KW_ONLY, dataclass, field
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from gsw_graph.ask.options import AskOptions
 from gsw_graph.ask.retrieve.recipes import Fit
-from gsw_graph.ask.strategy import ChainConfidence, Strategy
+from gsw_graph.ask.strategy import ChainScale, Strategy
 from gsw_graph.model.results import Trace
 from gsw_graph.telemetry import span
 
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from gsw_graph.models.embed.embedder import Embedder
     from gsw_graph.models.rerank import Reranker
     from gsw_graph.store.reader import Reader
+
+    Floats: TypeAlias = NDArray[np.float32]
 
 STAGES = (
     "plan",
@@ -45,50 +48,52 @@ class Models(Protocol):
     def reranker(self) -> Reranker | None: ...
 
 
+@dataclass(eq=False)
 class Context:
     """One question on its way through a memory.
 
-    reader: typed reads of the graph. build_runs: builds the runs of edges that are missing, which `pruned`
-    needs. llm: the language model that was set, or None; on_text gets its answer as it comes. on_stage: told
-    when a stage begins, and what goes on in it.
-    neighbourhood: what was fetched of the graph of names for the question.
-    trace: where a strategy writes how it found what it found, None where nobody asked. options: how the
-    question is asked.
-    seconds: by stage. used: the models that ran, by kind. notes: what failed and was done without; of this
-    and its forks.
+    Attributes:
+        reader: Typed reads of the graph.
+        models: The models on the client.
+        build_runs: Builds the runs of edges that are missing, which `pruned` needs.
+        llm: The language model that was set, or None.
+        on_text: Gets the answer of the model as it comes.
+        on_stage: Is told when a stage begins, and what goes on in it.
+        options: How the question is asked.
+        fit: The scales of scores.
+        trace: Where a strategy writes how it found its passages, None if nobody asked for it.
+        seconds: By stage.
+        used: The models that ran, by kind.
+        notes: Failures that the question went on without; shared with forks.
     """
 
-    def __init__(
-        self,
-        reader: Reader,
-        models: Models,
-        build_runs: Callable[[], None],
-        *,
-        llm: QuestionModel | None = None,
-        on_text: Callable[[str], None] | None = None,
-        on_stage: Callable[[str, str | None], None] | None = None,
-        options: AskOptions | None = None,
-        fit: Fit | None = None,
-    ) -> None:
-        self.reader, self.build_runs = reader, build_runs
-        self.llm, self.on_text = llm, on_text
-        self.options = options or AskOptions()
-        self.fit = fit or Fit()
+    reader: Reader
+    models: Models
+    build_runs: Callable[[], None]
+    _: KW_ONLY
+    llm: QuestionModel | None = None
+    on_text: Callable[[str], None] | None = None
+    on_stage: Callable[[str, str | None], None] | None = None
+    options: AskOptions = field(default_factory=AskOptions)
+    fit: Fit = field(default_factory=Fit)
+
+    def __post_init__(self) -> None:
         self.trace = Trace() if self.options.trace else None
-        self._on_stage, self._stage = on_stage, "database"
         self.seconds = dict.fromkeys(STAGES, 0.0)
-        self.used: dict[str, str] = {"llm": llm.model} if llm else {}
+        self.used: dict[str, str] = {"llm": self.llm.model} if self.llm else {}
         self.notes: list[str] = []
-        self._models = models
-        self._vectors: dict[str, NDArray[np.float32]] = {}
+        self._stage = "database"
+        self._vectors: dict[str, Floats] = {}
         self._has_pairs: bool | None = None
-        self.neighbourhood: Neighbourhood | None = None
+        self._neighbourhood: Neighbourhood | None = None
 
     def fork(self) -> Context:
         """Return a context for a search beside others: own reads, clocks, neighbourhood; the same models."""
         part = copy(self)
-        part.reader, part.trace, part.neighbourhood, part._on_stage = copy(self.reader), None, None, None
-        part.reader.round_trips, part.seconds = 0, dict.fromkeys(STAGES, 0.0)
+        part.reader = copy(self.reader)
+        part.reader.round_trips = 0
+        part.seconds = dict.fromkeys(STAGES, 0.0)
+        part.trace = part._neighbourhood = part.on_stage = None
         return part
 
     def join(self, part: Context) -> None:
@@ -96,6 +101,15 @@ class Context:
         self.reader.round_trips += part.reader.round_trips
         for stage, seconds in part.seconds.items():
             self.took(stage, seconds)
+
+    @property
+    def neighbourhood(self) -> Neighbourhood:
+        """Return the part of the graph of names that was fetched for the question, empty at first."""
+        if self._neighbourhood is None:
+            from gsw_graph.ask.retrieve.names.graph import Neighbourhood
+
+            self._neighbourhood = Neighbourhood()
+        return self._neighbourhood
 
     @property
     def has_pairs(self) -> bool:
@@ -114,19 +128,19 @@ class Context:
     def reranker(self) -> Reranker | None:
         """Return the reranker of the settings; None for `cosine`, where the embedder's vectors and words are
         compared."""
-        reranker = self._models.reranker
+        reranker = self.models.reranker
         self.used["reranker"] = reranker.name if reranker else "cosine"
         return reranker
 
     def relevance(self, question: str, passages: Sequence[RankedPassage]) -> list[float] | None:
         """Return how well each passage answers a question, in [0, 1], by the reranker of the settings; None
         without one. Raises ModelError."""
-        if (reranker := self._models.reranker) is None:
+        reranker = self.models.reranker
+        if reranker is None:
             return None
+        pairs = [(question, f"{passage.title}\n{passage.text}") for passage in passages]
         with self.clock("rerank"):
-            scores: list[float] = reranker.score(
-                [(question, f"{p.title}\n{p.text}") for p in passages]
-            ).tolist()
+            scores: list[float] = reranker.score(pairs).tolist()
         self.used["reranker"] = reranker.name
         return scores
 
@@ -135,38 +149,40 @@ class Context:
         """Tell whether the scores of pairs are fitted to the embedder that ran."""
         return self.fit.fits_embedder(self.used.get("embedder", self.fit.embedder))
 
-    def confidence(self, strategy: Strategy[Any]) -> ChainConfidence | None:
-        """Return how sure the chains of a strategy are: fitted, or plain where another reranker scored."""
-        if strategy.confidence is None or self.used.get("reranker", "cosine") != self.fit.reranker:
-            return strategy.confidence and ChainConfidence((), 0.0)
-        *weights, bias = self.fit.chains.get(
-            strategy.name, (*strategy.confidence.weights, strategy.confidence.bias)
-        )
-        return ChainConfidence(tuple(weights), bias)
+    def confidence(self, strategy: Strategy[Any]) -> ChainScale | None:
+        """Return the scale of the confidence of a strategy's chains: fitted, or plain if another reranker
+        scored."""
+        if strategy.confidence is None:
+            return None
+        if self.used.get("reranker", "cosine") != self.fit.reranker:
+            return ()
+        return self.fit.chains.get(strategy.name, strategy.confidence)
 
     @property
     def unfitted(self) -> str | None:
         """Say what the scores of chains are not fitted to; None where they are."""
-        embedder, reranker = (self.used.get(name) for name in ("embedder", "reranker"))
-        if self.is_fitted and reranker in (None, self.fit.reranker):
+        fit = self.fit
+        reranker = self.used.get("reranker", fit.reranker)
+        if self.is_fitted and reranker == fit.reranker:
             return None
         return (
-            f"its scores are fitted to {self.fit.embedder} and {self.fit.reranker}, not to {embedder} and "
-            f"{reranker or self.fit.reranker}, so plain ones are used (gswgraph eval fit)"
+            f"its scores are fitted to {fit.embedder} and {fit.reranker}, not to "
+            f"{self.used.get('embedder')} and {reranker}, so plain ones are used (gswgraph eval fit)"
         )
 
-    def vectors(self, questions: Sequence[str]) -> dict[str, NDArray[np.float32]]:
+    def vectors(self, questions: Sequence[str]) -> dict[str, Floats]:
         """Return vectors of some questions, of length 1; those that are new encoded in one batch."""
-        if new := [text for text in dict.fromkeys(questions) if text not in self._vectors]:
+        new = [text for text in dict.fromkeys(questions) if text not in self._vectors]
+        if new:
             with self.clock("embed"):
                 self._vectors.update(zip(new, self._embedder.encode_query(new), strict=True))
         return {text: self._vectors[text] for text in questions}
 
-    def vector(self, question: str) -> NDArray[np.float32]:
+    def vector(self, question: str) -> Floats:
         """Return the vector of one question."""
         return self.vectors([question])[question]
 
-    def text_vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
+    def text_vectors(self, texts: Sequence[str]) -> Floats:
         """Return vectors of texts as the memory holds them: (n, dimension), of length 1."""
         with self.clock("embed"):
             return self._embedder.encode(texts)
@@ -193,11 +209,11 @@ class Context:
 
     def note(self, text: str | None) -> None:
         """Tell who waits what the stage under way does, in words or, for None, only that it is under way."""
-        if self._on_stage is not None:
-            self._on_stage(self._stage, text)
+        if self.on_stage is not None:
+            self.on_stage(self._stage, text)
 
     @property
     def _embedder(self) -> Embedder:
-        embedder = self._models.embedder
+        embedder = self.models.embedder
         self.used["embedder"] = embedder.name
         return embedder

@@ -12,72 +12,48 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
+from gsw_graph.ask.answer.quotes import related_coverage
 from gsw_graph.ask.plan import rewrite
 from gsw_graph.ask.retrieve.names.linking import mentions
 from gsw_graph.text.names import find_names, normalise
-from gsw_graph.text.words import FINE_KINDS, content_words, family, fine_kind, stem, term_coverage
+from gsw_graph.text.words import FINE_KINDS, content_words, fine_kind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from gsw_graph.ask.retrieve.recipes import Fit
     from gsw_graph.store.facts import HopResult, Pair
 
+    Floats: TypeAlias = NDArray[np.float32]
+
 
 # Kinds of answers by the words that ask for them.
 _ASKING = {
-    "date": re.compile(r"\bwhen\b|\b(?:what|which) (?:year|date|month|day|century|decade)\b", re.IGNORECASE),
-    "number": re.compile(
-        r"\bhow (?:many|much|large|big|long|tall|high|old|far)\b"
-        r"|\bwhat (?:is the )?(?:number|population|percentage|amount)\b",
-        re.IGNORECASE,
-    ),
-    "person": re.compile(r"\bwho(?:m|se)?\b", re.IGNORECASE),
-    "place": re.compile(
-        r"\bwhere\b|\b(?:what|which) (?:city|country|nation|state|county|place|town|village|hamlet"
-        r"|municipality|borough|continent|region|province|district|island|location)\b",
-        re.IGNORECASE,
-    ),
+    "date": r"\bwhen\b|\b(?:what|which) (?:year|date|month|day|century|decade)\b",
+    "number": r"\bhow (?:many|much|large|big|long|tall|high|old|far)\b"
+    r"|\bwhat (?:is the )?(?:number|population|percentage|amount)\b",
+    "person": r"\bwho(?:m|se)?\b",
+    "place": r"\bwhere\b|\b(?:what|which) (?:city|country|nation|state|county|place|town|village|hamlet"
+    r"|municipality|borough|continent|region|province|district|island|location)\b",
 }
 # Relations written "Subject >> relation", as knowledge bases and MuSiQue have them.
-_RELATIONS = (
-    (re.compile(r"\b(?:date|year|inception|time)\b"), "date"),
-    (
-        re.compile(r"\b(?:place|location|located|country|city|capital|headquarters|border|continent)\b"),
-        "place",
-    ),
-    (
-        re.compile(
-            r"\b(?:director|author|performer|spouse|father|mother|child|sibling|composer|founder|producer|creator|editor"
-            r"|screenwriter|singer|president|head of)\b"
-        ),
-        "person",
-    ),
-    (re.compile(r"\b(?:number|population)\b"), "number"),
-)
-_ROLES = {
-    "date": {"date", "year", "time"},
-    "number": {"number", "quantity", "amount"},
-    "person": {"person", "people", "character"},
-    "place": {
-        "location",
-        "place",
-        "city",
-        "country",
-        "state",
-        "county",
-        "region",
-        "town",
-        "village",
-        "hamlet",
-        "municipality",
-        "settlement",
-    },
-    "organisation": {"organisation", "organization", "group", "team", "company"},
+_RELATIONS = {
+    "date": r"\b(?:date|year|inception|time)\b",
+    "place": r"\b(?:place|location|located|country|city|capital|headquarters|border|continent)\b",
+    "person": r"\b(?:director|author|performer|spouse|father|mother|child|sibling|composer|founder|producer"
+    r"|creator|editor|screenwriter|singer|president|head of)\b",
+    "number": r"\b(?:number|population)\b",
 }
-_KIND_OF_ROLE = {role: kind for kind, roles in _ROLES.items() for role in roles}
+_ROLES = {
+    "date": "date year time",
+    "number": "number quantity amount",
+    "person": "person people character",
+    "place": "location place city country state county region town village hamlet municipality settlement",
+    "organisation": "organisation organization group team company",
+}
+_KIND_OF_ROLE = {role: kind for kind, roles in _ROLES.items() for role in roles.split()}
 _LOOKS_DATED = re.compile(
     r"\b(?:1\d{3}|20\d\d)\b|\b(?:january|february|march|april|may|june|july|august|september|october|november|december)\b",
     re.IGNORECASE,
@@ -87,25 +63,29 @@ _LOOKS_NUMERIC = re.compile(r"[$€£]? ?\d")
 
 
 def expected_type(question: str) -> str | None:
-    """Return the kind a question asks for: date, number, person or place; None where it does not say."""
+    """Return the kind a question asks for: date, number, person or place; None if it does not say."""
     _, sign, relation = question.partition(">>")
     if sign:
-        return next((kind for pattern, kind in _RELATIONS if pattern.search(relation.lower())), None)
-    kinds = [
-        (match.start(), kind) for kind, pattern in _ASKING.items() if (match := pattern.search(question))
-    ]
+        for kind, pattern in _RELATIONS.items():
+            if re.search(pattern, relation.lower()):
+                return kind
+        return None
+    kinds = []
+    for kind, pattern in _ASKING.items():
+        match = re.search(pattern, question, re.IGNORECASE)
+        if match:
+            kinds.append((match.start(), kind))
     return min(kinds)[1] if kinds else None  # the word that asks is the first: "Who was president when ..."
 
 
 def answer_types(answers: Iterable[str], descriptions: Iterable[str]) -> set[str]:
     """Return the kinds of some answers, by the roles in the descriptions of their entities ("role: states;
     role") and by their form."""
-    roles = {
-        part.partition(":")[0].strip().casefold()
-        for description in descriptions
-        for part in description.split(";")
-    }
-    kinds = {_KIND_OF_ROLE[role] for role in roles if role in _KIND_OF_ROLE}
+    kinds = set()
+    for part in ";".join(descriptions).split(";"):
+        role = part.partition(":")[0].strip().casefold()
+        if role in _KIND_OF_ROLE:
+            kinds.add(_KIND_OF_ROLE[role])
     for answer in answers:
         if len(answer) < _DATE_LENGTH and _LOOKS_DATED.search(answer):
             kinds.add("date")
@@ -115,8 +95,8 @@ def answer_types(answers: Iterable[str], descriptions: Iterable[str]) -> set[str
 
 
 def type_match(kind: str | None, answer_kinds: set[str]) -> float:
-    """Return 1 where the answer is of the kind asked for, -1 where not, 0 where the question does not say;
-    an organisation may be a "who"."""
+    """Return 1 if the answer is of the kind asked for, -1 if not, 0 if the question does not say; an
+    organisation may be a "who"."""
     if kind is None:
         return 0.0
     if kind in answer_kinds:
@@ -127,21 +107,21 @@ def type_match(kind: str | None, answer_kinds: set[str]) -> float:
 Sort: TypeAlias = "tuple[str, int]"  # a kind of text.FINE_KINDS, and a line of it
 Sorts: TypeAlias = "frozenset[Sort]"
 
-# Relations written "Subject >> relation": the sorts that are right, and those that are not; "" is every
-# other of the kind. What a place lies in next, or a birthplace, is no country: that has its own relation.
-_FINE_RELATIONS = (
-    (re.compile(r"administrative territorial entity"), "county state city", "country continent"),
-    (re.compile(r"place of (?:birth|death|burial)|residence"), "city", "country continent state"),
-    (re.compile(r"country"), "country", ""),
-    (re.compile(r"continent"), "continent", ""),
-    (re.compile(r"capital|headquarters"), "city", ""),
-    (re.compile(r"educated at"), "university", ""),
-    (re.compile(r"sports team"), "team", ""),
-    (re.compile(r"political party"), "party", ""),
-    (re.compile(r"body of water|watercourse"), "river lake sea", ""),
-    (re.compile(r"\bleague"), "league", ""),
-    (re.compile(r"record label|publisher"), "company", ""),
-)
+# Relations written "Subject >> relation": the sorts that are right, and after a bar the sorts that are wrong,
+# else every other sort of the kind. A birthplace is no country: that has its own relation.
+_FINE_RELATIONS = {
+    "administrative territorial entity": "county state city | country continent",
+    "place of (?:birth|death|burial)|residence": "city | country continent state",
+    "country": "country",
+    "continent": "continent",
+    "capital|headquarters": "city",
+    "educated at": "university",
+    "sports team": "team",
+    "political party": "party",
+    "body of water|watercourse": "river lake sea",
+    r"\bleague": "league",
+    "record label|publisher": "company",
+}
 _WORD = re.compile(r"\w+")
 _ASKS = re.compile(
     r"\b(?:which|what)(?: (?:is|was|are|were) (?:the|an?))?(?: the)?(?: names? of(?: the)?)? "
@@ -155,128 +135,135 @@ _LONGEST = 7  # words of what is asked for: "Which American professional footbal
 
 @dataclass(frozen=True, slots=True)
 class FineType:
-    """The sorts an answer may be, and those it may not; both are empty where a question does not say."""
+    """The sorts an answer may be, and the sorts it may not; both are empty if a question does not say."""
 
     right: Sorts = frozenset()
     wrong: Sorts = frozenset()
 
 
-NO_FINE_TYPE = FineType()
-
-
 @lru_cache(maxsize=4096)
 def expected_fine_type(question: str) -> FineType:
-    """Return what a sub-question says of the sort of its answer: "in which county", "#1 >> country"."""
+    """Return the sort of answer that a sub-question names: "in which county", "#1 >> country"."""
     _, sign, relation = question.partition(">>")
+    right = wrong = frozenset[Sort]()
     if not sign:
-        sort = _fine_kind_of_noun(question)
-        return FineType(frozenset({sort}), _others(frozenset({sort}))) if sort else NO_FINE_TYPE
-    for pattern, right, wrong in _FINE_RELATIONS:
-        if pattern.search(relation.lower()):
-            sorts = _line(right)
-            return FineType(sorts, _line(wrong) or _others(sorts))
-    return NO_FINE_TYPE
+        right = _fine_kind_of_noun(question)
+    for pattern, sorts in _FINE_RELATIONS.items() if sign else ():
+        if re.search(pattern, relation.lower()):
+            right_words, _, wrong_words = sorts.partition("|")
+            right, wrong = _line(right_words), _line(wrong_words)
+            break
+    if not wrong:  # every other sort of the same kinds
+        for kind in {kind for kind, _ in right}:
+            wrong |= {(kind, number) for number in range(len(FINE_KINDS[kind]))}
+    return FineType(right, wrong - right)
 
 
 def fine_type_match(
     expected: FineType, question: str, answers: Sequence[str], descriptions: Sequence[str]
 ) -> float:
-    """Return 1 where a pair's answer is of a sort asked for, -1 where it is of another of the same kind, 0
-    where one of the two does not say. question, answers, descriptions: of the pair."""
+    """Return 1 if a pair's answer is of a sort asked for, -1 if it is of another of the same kind, 0 if one
+    of the two does not say. question, answers, descriptions: of the pair."""
     if not expected.right:
         return 0.0
     actual = _given(question, tuple(answers), tuple(descriptions))
-    return 1.0 if actual & expected.right else -1.0 if actual & expected.wrong else 0.0
+    if actual & expected.right:
+        return 1.0
+    return -1.0 if actual & expected.wrong else 0.0
 
 
 @lru_cache(maxsize=65536)
 def _given(question: str, answers: tuple[str, ...], descriptions: tuple[str, ...]) -> Sorts:
     """Find the sorts by the noun that the pair's question asks for, else by the last word of an answer
     ("Warren County"), else by roles and states."""
-    if sort := _fine_kind_of_noun(question):
-        return frozenset({sort})
-    by_name = {fine_kind(words[-1]) for answer in answers if len(words := _WORD.findall(answer.lower())) > 1}
-    if named := by_name - {None}:
-        return frozenset(sort for sort in named if sort)
-    states = [part for text in descriptions for part in re.split(r"[;:,]", text.lower())]
-    return frozenset(sort for state in states if (sort := _head(_WORD.findall(state))))
+    asked = _fine_kind_of_noun(question)
+    if asked:
+        return asked
+    names = [_WORD.findall(answer.lower()) for answer in answers]
+    last_words = [words[-1] for words in names if len(words) > 1]
+    named = _line(" ".join(last_words))
+    if named:
+        return named
+    states = re.split("[;:,]", ";".join(descriptions).lower())
+    return frozenset().union(*(_head(_WORD.findall(state)) for state in states))
 
 
 @lru_cache(maxsize=65536)
-def _fine_kind_of_noun(question: str) -> Sort | None:
-    """Return the sort of the noun after "which" or "what"; "what kind of" asks for none of these."""
+def _fine_kind_of_noun(question: str) -> Sorts:
+    """Return the sort of the noun after "which" or "what"; "what kind of" asks for no sort."""
     match = _ASKS.search(question.lower())
-    return _head(_WORD.findall(match[1])[:_LONGEST]) if match else None
+    return _head(_WORD.findall(match[1])[:_LONGEST]) if match else frozenset()
 
 
-def _head(words: Sequence[str]) -> Sort | None:
+def _head(words: Sequence[str]) -> Sorts:
     """Return the last known sort before a word that ends the noun: "state park in the city" is a park."""
-    kind = None
+    sort = None
     for word in words:
         if word in _ENDS_A_NOUN:
             break
-        kind = fine_kind(word) or kind
-    return kind
+        sort = fine_kind(word) or sort
+    return frozenset({sort}) if sort else frozenset()
 
 
 def _line(words: str) -> Sorts:
-    return frozenset(kind for word in words.split() if (kind := fine_kind(word)))
-
-
-def _others(sorts: Sorts) -> Sorts:
-    """Return every other sort of the same kinds."""
-    kinds = {kind for kind, _ in sorts}
-    return frozenset((kind, number) for kind in kinds for number in range(len(FINE_KINDS[kind]))) - sorts
+    return frozenset(sort for word in words.split() if (sort := fine_kind(word)))
 
 
 FEATURES = ("pair", "original", "phrase", "passage", "names", "words", "kind", "sort")
-_WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True)
 class ConcreteQuestion:
-    """A sub-question with the answers of earlier hops in it. `text` is what is embedded; `relation` what
-    is left of it without its names."""
+    """A sub-question with the answers of earlier hops in it.
+
+    Attributes:
+        text: The text that is embedded.
+        relation: The text without names.
+        kind: The kind of answer it asks for.
+        names: The words of its names.
+        words: The other words, function words apart.
+        sort: The sort of answer it asks for.
+        entities: Normal forms of the entities it mentions, earlier answers among them.
+    """
 
     text: str
     relation: str
     kind: str | None
-    names: frozenset[str]  # words of its names
-    words: frozenset[str]  # the others, function words apart
-    sort: FineType = NO_FINE_TYPE
-    entities: frozenset[str] = frozenset()  # normal forms of those it mentions, earlier answers among them
+    names: frozenset[str]
+    words: frozenset[str]
+    sort: FineType = FineType()
+    entities: frozenset[str] = frozenset()
 
 
-def concrete(question: str, answers: dict[int, str]) -> ConcreteQuestion:
+def concrete(question: str, answers: Mapping[int, str]) -> ConcreteQuestion:
     """Return the concrete question of a sub-question. `answers` by step."""
-    text = " ".join(rewrite(question, lambda step: answers[step]).replace(" >> ", " ").split())
-    names = [*answers.values(), *(name.text for name in find_names(text))]
-    name_words = frozenset(word for name in names for word in content_words(name))
-    return ConcreteQuestion(
-        text,
-        relation_of(question),
-        expected_type(question),
-        name_words,
-        content_words(text) - name_words,
-        expected_fine_type(question),
-        entities_in(text) | {normalise(answer) for answer in answers.values()},
-    )
+    text = " ".join(rewrite(question, answers.__getitem__).replace(" >> ", " ").split())
+    names = frozenset[str]()
+    for name in (*answers.values(), *(found.text for found in find_names(text))):
+        names |= content_words(name)
+    words = content_words(text) - names
+    kind, sort = expected_type(question), expected_fine_type(question)
+    entities = entities_in(text).union(map(normalise, answers.values()))
+    return ConcreteQuestion(text, relation_of(question), kind, names, words, sort, entities)
 
 
 def entities_in(question: str) -> frozenset[str]:
     """Return the normal forms of the entities that a question mentions, each with and without the place it
     lies in ("Paris, Texas"); a part of a longer name is none. Without a name in capitals, all it may name."""
     names = [name.text for name in find_names(question)]
+    if not names:
+        return frozenset(mention.key for mention in mentions(question))
     longer = [name for name in names if " and " not in name]
     whole = [name for name in names if not any(name != other and name in other for other in longer)]
-    joined = [f"{first}, {second}" for first, second in pairwise(whole) if f"{first}, {second}" in question]
-    return frozenset(map(normalise, [*whole, *joined])) or frozenset(
-        first.key for first in mentions(question)
-    )
+    found = set(map(normalise, whole))
+    for joined in map(", ".join, pairwise(whole)):
+        if joined in question:
+            found.add(normalise(joined))
+    return frozenset(found)
 
 
 def relation_of(question: str) -> str:
-    """Return a sub-question without the names and references in it: what it asks of them."""
+    """Return a sub-question without the names and references in it."""
     text = rewrite(question, lambda _: " ").replace(" >> ", " ")
     for name in sorted((name.text for name in find_names(text)), key=len, reverse=True):
         text = text.replace(name, " ")
@@ -287,10 +274,10 @@ def features(
     target: ConcreteQuestion,
     pairs: Sequence[Pair],
     hop: HopResult,
-    question: NDArray[np.float32],
-    original: NDArray[np.float32],
-    relation: NDArray[np.float32],
-) -> NDArray[np.float32]:
+    question: Floats,
+    original: Floats,
+    relation: Floats,
+) -> Floats:
     """Return (pairs, 8): cosines of the pair with the concrete and with the original question, of its verb
     phrase with the relation asked for, of its passage with the concrete question; shares of the names and of
     the other words of the question that it has; and whether its answer is of the kind and the sort asked
@@ -303,36 +290,34 @@ def features(
     matrix[:, 2] = hop.phrases[numbers] @ relation
     matrix[:, 3] = hop.passages[numbers] @ question
     for row, pair in enumerate(pairs):
+        answers, descriptions = pair.answers, pair.descriptions
         own = content_words(pair.question)
-        matching = target.names & (own | content_words(pair.title))
-        matrix[row, 4] = len(matching) / len(target.names) if target.names else 0.5
-        matrix[row, 5] = related_coverage(target.words, own.union(*map(content_words, pair.descriptions)))
-        matrix[row, 6] = type_match(target.kind, answer_types(pair.answers, pair.descriptions))
-        matrix[row, 7] = fine_type_match(target.sort, pair.question, pair.answers, pair.descriptions)
+        named = target.names & (own | content_words(pair.title))
+        names = len(named) / len(target.names) if target.names else 0.5
+        text_words = own.union(*map(content_words, descriptions))
+        words = related_coverage(target.words, text_words)
+        kind = type_match(target.kind, answer_types(answers, descriptions))
+        sort = fine_type_match(target.sort, pair.question, answers, descriptions)
+        matrix[row, 4:] = names, words, kind, sort
     return matrix
 
 
-def related_coverage(query_words: frozenset[str], text_words: Iterable[str]) -> float:
-    """Return the share of a query's words that a text has in whatever form, "spouse" for "married"; 0 of
-    none."""
-    families = {word: family(word) for word in query_words}
-    return term_coverage(query_words, set(map(stem, text_words)), alternatives=families)
-
-
-def scores(matrix: NDArray[np.float32], fit: Fit, *, fitted: bool) -> NDArray[np.float64]:
+def scores(matrix: Floats, fit: Fit, *, fitted: bool) -> NDArray[np.float64]:
     """Turn features (n, 8) into chances in [0, 1] that a pair gives the answer.
 
     Args:
         matrix: The features of the candidates of one question.
         fit: The weights.
-        fitted: False where another embedder made the cosines: these get the mean and deviation among the
-            candidates that the weights know.
+        fitted: False if another embedder made the cosines: they are scaled to the mean and deviation that
+            the weights know.
     """
     if not fitted:
-        cosines = matrix[:, :4]
         matrix = matrix.copy()
+        cosines = matrix[:, :4]
         spread = np.maximum(cosines.std(axis=0), 1e-3)
-        matrix[:, :4] = fit.mean + (cosines - cosines.mean(axis=0)) / spread * fit.deviation
+        scaled = (cosines - cosines.mean(axis=0)) / spread
+        cosines[:] = fit.mean + scaled * fit.deviation
     *weights, bias = fit.pair
-    chances: NDArray[np.float64] = 1 / (1 + np.exp(bias - matrix @ np.array(weights)))
+    logits = matrix @ np.array(weights) - bias
+    chances: NDArray[np.float64] = 1 / (1 + np.exp(-logits))
     return chances

@@ -22,7 +22,8 @@ from neo4j.exceptions import ClientError
 from gsw_graph.ask.answer.evidence import Edge, Fact, Item, Run, Sentence, cut, flat
 from gsw_graph.ask.retrieve.names.graph import fetch_neighbourhood
 from gsw_graph.ask.retrieve.names.linking import link, mentions
-from gsw_graph.ask.retrieve.names.walk import rank_passages, write_walk
+from gsw_graph.ask.retrieve.names.trace import write_walk
+from gsw_graph.ask.retrieve.names.walk import rank_passages
 from gsw_graph.ask.retrieve.strategies.baselines import DENSE
 from gsw_graph.ask.retrieve.strategies.linked import LINKED, fetch_passages, in_order
 from gsw_graph.ask.strategy import Query, Retrieved, Strategy

@@ -134,7 +134,7 @@ class RerankRecipe(Recipe):
     passages: of each of the two that are put in order, 0 for the walk's own order. first: of them, those that
     can name a title, or be named. read: of them, those whose words count as said. unnamed: specificity of a
     question without names. relevance: weight of the reranker, where one is set. The others are weights of
-    features (names/walk.py), fitted by bench/linked_order.py on sets of questions, each with the same
+    features (names/rerank.py), fitted by bench/linked_order.py on sets of questions, each with the same
     weight."""
 
     passages: int = 30

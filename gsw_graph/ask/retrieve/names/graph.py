@@ -1,11 +1,11 @@
 """The graph of names around a question: passages and the names in them, fetched in one bounded query for each
-round of questions, as the sparse matrices that a walk goes over."""
+round of questions, as the sparse matrices of a walk."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
 from math import log
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import sparse
 
-from gsw_graph.ask.retrieve.names.linking import mentions
+from gsw_graph.ask.retrieve.names.linking import Mention, link, mentions
 from gsw_graph.text.languages import ENGLISH, detect
 from gsw_graph.text.scripts import is_latin, known_names, uninflected
 
@@ -66,7 +66,7 @@ class NameGraph:
     @cached_property
     def passage_numbers(self) -> dict[str, int]:
         """Return the number of each passage id."""
-        return {passage: number for number, passage in enumerate(self.passages)}
+        return numbered(self.passages)
 
     @cached_property
     def name_numbers(self) -> dict[str, int]:
@@ -77,28 +77,36 @@ class NameGraph:
     def edges(self) -> sparse.csr_array:
         """Return all edges in one symmetric matrix over the nodes: the passages, then the names."""
         up = self.incidence
-        return sparse.csr_array(
-            sparse.block_array([[None, up], [up.T, self.containment]], format="csr", dtype=np.float32)
-        )
+        edges = sparse.block_array([[None, up], [up.T, self.containment]], format="csr", dtype=np.float32)
+        return sparse.csr_array(edges)
 
     def names_of(self, passage: int) -> NDArray[np.int32]:
         """Return the numbers of the names in a passage."""
-        numbers: NDArray[np.int32] = self.incidence.indices[
-            self.incidence.indptr[passage] : self.incidence.indptr[passage + 1]
-        ]
+        begin, end = self.incidence.indptr[passage : passage + 2]
+        numbers: NDArray[np.int32] = self.incidence.indices[begin:end]
         return numbers
+
+    def mentions_in(self, text: str) -> list[Mention]:
+        """Return the names in a text that the graph has, longest first, an alias with the key of its
+        canonical name."""
+        numbers = self.name_numbers
+        linked = link(mentions(text), numbers)
+        return [replace(name, key=self.names[numbers[name.key]]) for name in linked]
 
     def specificity(self, names: Iterable[str], unnamed: float) -> float:
         """Return how far the names of a question tell passages apart in this memory, in [0, 1].
 
-        1 - ln(pf) / ln(N) of the rarest name: 1 where one passage of all N has it, 0 where all have it.
+        1 - ln(pf) / ln(N) of the rarest name: 1 if one passage of all N has it, 0 if all have it.
 
         Args:
             names: Names of the question that are linked, by id.
-            unnamed: What is returned where there is none.
+            unnamed: The value without any name.
         """
-        counts = [max(int(self.frequency[self.name_numbers[name]]), 1) for name in names]
-        return max(0.0, 1 - log(min(counts)) / log(max(self.total, 2))) if counts else unnamed
+        counts = [int(self.frequency[self.name_numbers[name]]) for name in names]
+        if not counts:
+            return unnamed
+        rarest = max(min(counts), 1)
+        return max(0.0, 1 - log(rarest) / log(max(self.total, 2)))
 
     def passages_of(self, name: int) -> NDArray[np.int32]:
         """Return the numbers of the passages with a name."""
@@ -119,94 +127,99 @@ def build(
         rows: Passages with their names. They are sorted, since engines give them in any order and the first
             of equal passages wins.
         aliases: The canonical name of each alias.
-        total: Passages of the memory, where the rows are a part of it.
-        frequency: Passages of each name in the memory, where the rows are a part of it.
+        total: Passages of the memory, if the rows are a part of it.
+        frequency: Passages of each name in the memory, if the rows are a part of it.
     """
     aliases = aliases or {}
-    passages, weights_by_name = [], []
+    passages = []
+    nameless = set()
+    weights_by_name: list[dict[str, float]] = []
     for passage, names, weights in sorted(rows):
         merged: dict[str, float] = {}
         for name, weight in zip(names, weights, strict=True):
             canonical = aliases.get(name, name)
             merged[canonical] = max(merged.get(canonical, 0.0), weight)
+        if not merged:
+            merged[passage] = 1.0
+            nameless.add(passage)
         passages.append(passage)
-        weights_by_name.append(merged or {passage: 1.0})
-    nameless = {passage for passage, names in zip(passages, weights_by_name, strict=True) if passage in names}
-    names = sorted({name for own in weights_by_name for name in own})
-    numbers = {name: number for number, name in enumerate(names)}
-    column = np.array([numbers[name] for own in weights_by_name for name in own], dtype=np.int32)
-    weight_of = np.array([weight for own in weights_by_name for weight in own.values()], dtype=np.float32)
-    ends = np.cumsum([0, *map(len, weights_by_name)])
-    counts = np.bincount(column, minlength=len(names)).astype(np.int32)
-    if frequency is not None:
-        counts = np.array([frequency.get(name, 1) for name in names], dtype=np.int32)
+        weights_by_name.append(merged)
+    names = sorted(set().union(*weights_by_name))
+    numbers = numbered(names)
+    columns: list[int] = []
+    values: list[float] = []
+    ends = [0]
+    for own in weights_by_name:
+        columns += [numbers[name] for name in own]
+        values += own.values()
+        ends.append(len(values))
+    column = np.array(columns, dtype=np.int32)
+    weight_of = np.array(values, dtype=np.float32)
+    if frequency is None:
+        frequency = Counter(names[number] for number in columns)
+    counts = np.array([frequency.get(name, 1) for name in names], dtype=np.int32)
     whole = max(total or len(passages), 1)
-    rarity = np.sqrt(np.log1p(whole / np.maximum(counts, 1)) / np.log1p(whole)).astype(np.float32)
-    size = (len(passages), len(names))
-    incidence = sparse.csr_array((weight_of * rarity[column], column, ends), shape=size)
+    rarity = np.log1p(whole / np.maximum(counts, 1)) / np.log1p(whole)
+    weight_of_edge = weight_of * np.sqrt(rarity).astype(np.float32)[column]
+    incidence = sparse.csr_array((weight_of_edge, column, ends), shape=(len(passages), len(names)))
+    containment = _containment(numbered(names, aliases), len(names))
     titled = np.zeros(len(names), dtype=bool)
     titled[column[weight_of > 1]] = True
-    return NameGraph(
-        passages,
-        names,
-        incidence,
-        _containment(numbered(names, aliases), len(names)),
-        counts,
-        whole,
-        titled,
-        np.array([name in nameless for name in names], dtype=bool),
-        aliases,
-    )
+    is_nameless = np.array([name in nameless for name in names], dtype=bool)
+    return NameGraph(passages, names, incidence, containment, counts, whole, titled, is_nameless, aliases)
 
 
-def numbered(names: Sequence[str], aliases: Mapping[str, str]) -> dict[str, int]:
-    """Return the number of each name, of an alias that of its canonical name if that is there."""
+def numbered(names: Sequence[str], aliases: Mapping[str, str] | None = None) -> dict[str, int]:
+    """Return the number of each name, and of each alias the number of its canonical name if that is there."""
     numbers = {name: number for number, name in enumerate(names)}
-    return numbers | {alias: numbers[name] for alias, name in aliases.items() if name in numbers}
+    for alias, name in (aliases or {}).items():
+        if name in numbers:
+            numbers[alias] = numbers[name]
+    return numbers
 
 
 def _containment(numbers: Mapping[str, int], size: int) -> sparse.csr_array:
-    parts = (
-        (number, " ".join(words[first:last]).strip(","))
-        for name, number in numbers.items()
-        for words in [name.split(" ", _LONGEST)[:_LONGEST]]
-        for first, last in combinations(range(len(words) + 1), 2)
-        if 2 <= last - first < len(words)
-    )
-    within = [(longer, shorter) for longer, key in parts if (shorter := numbers.get(key, longer)) != longer]
-    pairs = {*within, *((shorter, longer) for longer, shorter in within)}
-    ends = np.array(sorted(pairs), dtype=np.int32).reshape(-1, 2)
-    weights = np.full(len(ends), CONTAINMENT_WEIGHT, dtype=np.float32)
-    return sparse.csr_array((weights, (ends[:, 0], ends[:, 1])), shape=(size,) * 2)
+    pairs = set()
+    for name, longer in numbers.items():
+        words = name.split(" ", _LONGEST)[:_LONGEST]
+        for first, last in combinations(range(len(words) + 1), 2):
+            if 2 <= last - first < len(words):
+                part = " ".join(words[first:last])
+                shorter = numbers.get(part.strip(","), longer)
+                if shorter != longer:
+                    pairs |= {(longer, shorter), (shorter, longer)}
+    ends = np.array(sorted(pairs), dtype=np.int32)
+    rows, columns = ends.reshape(-1, 2).T
+    weights = np.full(len(rows), CONTAINMENT_WEIGHT, dtype=np.float32)
+    return sparse.csr_array((weights, (rows, columns)), shape=(size, size))
 
 
 def fetch_neighbourhood(
     context: Context, questions: Sequence[str], recipe: WalkRecipe, nearest: int | None = None
 ) -> tuple[NameGraph, list[Near]]:
-    """Fetch the part of the graph around some questions; what earlier questions of the context brought stays.
+    """Fetch the part of the graph around some questions, beside that of earlier questions of the context.
 
     Args:
-        context: Of the question that is answered; it keeps what was fetched for it.
-        questions: What is walked from.
+        context: Of the question that is answered; it keeps the neighbourhood.
+        questions: Where the walk starts.
         recipe: Bounds of the neighbourhood.
         nearest: Passages of the vector index near each question, by default as the recipe has it.
 
     Returns:
         The graph of all that was fetched, and the nearest passages of each question.
     """
-    vectors = context.vectors(questions)
-    if context.neighbourhood is None:
-        context.neighbourhood = Neighbourhood()
-    near = context.neighbourhood.fetch(
-        context, {question: vectors[question].tolist() for question in questions}, recipe, nearest
-    )
+    vectors = {question: vector.tolist() for question, vector in context.vectors(questions).items()}
+    near = context.neighbourhood.fetch(context, vectors, recipe, nearest)
     with context.clock("rank"):
         return context.neighbourhood.graph, near
 
 
 class Neighbourhood:
-    """What was fetched of the graph for one question; it grows with each round. `texts`: passages by id whose
-    texts came too."""
+    """The part of the graph that was fetched for one question; it grows with each round.
+
+    Attributes:
+        texts: Passages by id whose texts came too.
+    """
 
     def __init__(self) -> None:
         self.texts: dict[str, RankedPassage] = {}
@@ -225,15 +238,16 @@ class Neighbourhood:
         recipe: WalkRecipe,
         nearest: int | None = None,
     ) -> list[Near]:
-        """Return the passages near some questions; what is around the new ones is fetched in one query."""
+        """Return the passages near some questions; fetch the surroundings of the new ones in one query."""
         top_k = recipe.nearest if nearest is None else nearest
         self._language = detect(next(iter(vectors), ""))
-        new = [question for question in vectors if (question, top_k) not in self._near]
+        new = {text: vector for text, vector in vectors.items() if (text, top_k) not in self._near}
         if new:
+            keys = {mention.key for question in new for mention in mentions(question)}
             with context.clock("database"):
                 part = context.reader.neighbourhood(
-                    [vectors[question] for question in new],
-                    sorted({mention.key for question in new for mention in mentions(question)}),
+                    list(new.values()),
+                    sorted(keys),
                     seen=sorted(self._seeds),
                     known=list(self._passages),
                     near=top_k,
@@ -243,12 +257,15 @@ class Neighbourhood:
                     limit=max(recipe.limit, top_k * len(new)),
                     texts=_TEXTS,
                 )
+            for question, near in zip(new, part.near, strict=True):
+                self._near[question, top_k] = near
             self._total = part.total
-            self._near.update(zip(((question, top_k) for question in new), part.near, strict=True))
             self._seeds.update(part.seeds)
             self._passages.update(part.passages)
-            self._names.update((name.id, name) for name in part.names)
-            self.texts.update((passage.id, passage) for passage in part.texts)
+            for name in part.names:
+                self._names[name.id] = name
+            for passage in part.texts:
+                self.texts[passage.id] = passage
             self._graph = None
         return [self._near[question, top_k] for question in vectors]
 
@@ -256,41 +273,36 @@ class Neighbourhood:
     def graph(self) -> NameGraph:
         """Return the graph of all that was fetched."""
         if self._graph is None:
-            names = self._names.values()
             mentioned = self._names_in_texts()
-            frequency = Counter(name for titles in mentioned.values() for name in titles)
-            for name in names:
+            frequency: Counter[str] = Counter()
+            rows = []
+            for passage, (own, weights) in self._passages.items():
+                names = mentioned.get(passage, [])
+                frequency.update(names)
+                own, weights = own + names, weights + [1.0] * len(names)
+                rows.append((passage, own, weights))
+            aliases = {}
+            for name in self._names.values():
                 frequency[name.canonical] += name.frequency
-            self._graph = build(
-                (
-                    (
-                        passage,
-                        own + mentioned.get(passage, []),
-                        weights + [1.0] * len(mentioned.get(passage, [])),
-                    )
-                    for passage, (own, weights) in self._passages.items()
-                ),
-                aliases={name.id: name.canonical for name in names if name.id != name.canonical},
-                total=self._total,
-                frequency=frequency,
-            )
+                if name.id != name.canonical:
+                    aliases[name.id] = name.canonical
+            self._graph = build(rows, aliases=aliases, total=self._total, frequency=frequency)
         return self._graph
 
     def _names_in_texts(self) -> dict[str, list[str]]:
         """Return the names of other passages that occur in texts in another script than Latin, or for a
         German question in any: rules see few there, or not in every case."""
-        written = {
-            name
-            for names, weights in self._passages.values()
-            for name, weight in zip(names, weights, strict=True)
-            if not is_latin(name) or (self._language.nouns and (weight > 1 or " " in name))
-        }
-        code = self._language.code
-        plain = {name: uninflected(name, code) for name in written}
-        return {
-            id_: sorted(known_names(text, {n: plain[n] for n in written.difference(names)}, code))
-            for id_, (names, _) in self._passages.items()
-            if written and id_ in self.texts
-            for text in [self.texts[id_].text]
-            if not is_latin(text) or self._language.nouns
-        }
+        german, code = self._language.nouns, self._language.code
+        written: dict[str, str] = {}
+        for names, weights in self._passages.values():
+            for name, weight in zip(names, weights, strict=True):
+                if not is_latin(name) or (german and (weight > 1 or " " in name)):
+                    written[name] = uninflected(name, code)
+        mentioned = {}
+        if written:
+            for id_, (names, _) in self._passages.items():
+                text = self.texts[id_].text if id_ in self.texts else ""
+                if text and (german or not is_latin(text)):
+                    others = {name: written[name] for name in written.keys() - names}
+                    mentioned[id_] = sorted(known_names(text, others, code))
+        return mentioned

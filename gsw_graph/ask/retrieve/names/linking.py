@@ -4,7 +4,7 @@ for a full-text index."""
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate
 from typing import TYPE_CHECKING
@@ -16,7 +16,7 @@ from gsw_graph.text.scripts import is_part, split
 from gsw_graph.text.words import foreign_stems, normalise_characters, paired
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Sequence
 
 _LONGEST = 10
 _EMPTY = FUNCTION_WORDS | CONNECTORS
@@ -50,15 +50,17 @@ def mentions(question: str) -> tuple[Mention, ...]:
     german = detect(question).nouns
     for length in range(min(_LONGEST, len(words)), 0, -1):
         for first in range(len(words) - length + 1):
-            full = content[first + length] - content[first]
-            text = question[words[first].start() : words[first + length - 1].end()]
+            last = first + length
+            full = content[last] - content[first]
+            text = question[words[first].start() : words[last - 1].end()]
             small = full == 1 and text == text.lower() != text.upper()
             if not full or small or (length == 1 and is_part(words[first])):
                 continue
             key = normalise(text)
             if key and not key.isdigit():
-                forms = [key, *inflections(key)] if german and text[0].isupper() else [key]
-                candidates += (Mention(first, first + length, text, form) for form in forms)
+                candidates.append(Mention(first, last, text, key))
+                if german and text[0].isupper():
+                    candidates += [Mention(first, last, text, form) for form in inflections(key)]
     return tuple(candidates)
 
 
@@ -74,17 +76,15 @@ def link(candidates: Sequence[Mention], names: Collection[str]) -> list[Mention]
     return linked
 
 
-def canonical(linked: Sequence[Mention], numbers: Mapping[str, int], names: Sequence[str]) -> list[Mention]:
-    """Mentions with the key of the concept they are linked to, which is another where theirs is an alias."""
-    return [replace(mention, key=names[numbers[mention.key]]) for mention in linked]
-
-
 def lucene_words(question: str) -> str:
     """Return a question as words that Lucene takes for words alone: no operator, no syntax, no more than it
     accepts. In another language than English its stems too, which passages are found by: what is written
     otherwise then counts less. Numbers and days come in other forms, too, as a text may write them."""
-    found = re.findall(LETTERS, paired(normalise_characters(same_words(question))).lower())
-    if stems := dict.fromkeys(foreign_stems(question, detect(question).code)):
-        found = [*stems, *(f"{word}^{_WRITTEN}" for word in dict.fromkeys(found) if word not in stems)]
+    text = paired(normalise_characters(same_words(question)))
+    found = re.findall(LETTERS, text.lower())
+    stems = dict.fromkeys(foreign_stems(question, detect(question).code))
+    if stems:
+        written = [word for word in dict.fromkeys(found) if word not in stems]
+        found = [*stems, *(f"{word}^{_WRITTEN}" for word in written)]
     forms = [form for form in other_forms(question) if form not in found]
     return " ".join([*found[:_WORDS], *forms[:_WORDS]])

@@ -16,6 +16,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gsw_graph.ask.answer.evidence import Item, cut, flat, listed, sentences_of, titled_text, word_shares
+from gsw_graph.ask.plan import object_schema
 from gsw_graph.ask.retrieve.agents import Team, request_for
 from gsw_graph.ask.retrieve.comparison import Sides, sides_of
 from gsw_graph.ask.retrieve.names.linking import lucene_words, mentions
@@ -46,7 +47,7 @@ TITLED_WEIGHT = 0.2
 
 
 def run(context: Context, query: Query, recipe: AutoRecipe) -> Retrieved:
-    """Search by the strategy that fits; a language model selects of documents without pairs."""
+    """Search by the strategy that fits; a language model selects if the documents have no pairs."""
     if context.llm is None or query.plan or context.has_pairs:
         return search_fitting(context, query, recipe)
     return run_select(context, query, SelectRecipe())
@@ -55,27 +56,26 @@ def run(context: Context, query: Query, recipe: AutoRecipe) -> Retrieved:
 def search_fitting(context: Context, query: Query, recipe: AutoRecipe) -> Retrieved:
     """Choose a strategy by the question and the memory, and search by it.
 
-    `fusion` where there is a plan or the memory holds question-answer pairs, else `linked`; a comparison of
-    names is searched for each side. Without a plan and a language model, a pair that surely answers the whole
-    question gives the answer.
+    With a plan or question-answer pairs it is `fusion`, else `linked`; a comparison of names is searched for
+    each side. Without a plan and a language model, a pair that surely answers the whole question gives the
+    answer.
     """
-    if not query.plan:
-        sides = sides_of(query.question)
-        if sides is not None and sides.named:  # descriptions are often read wrongly (docs/results.md)
-            retrieved = search_sides(context, query, sides)
-            return replace(
-                retrieved, ran=LINKED.name, why="the question compares names: each was searched for"
-            )
-    strategy: Strategy[Any] = FUSION if query.plan or context.has_pairs else LINKED
     if query.plan:
-        why = "there is a plan"
-    else:
-        why = f"the memory holds {'' if context.has_pairs else 'no '}question-answer pairs"
-    retrieved = strategy(context, query) if query.plan else search_documents(context, query, strategy)
-    retrieved = replace(retrieved, ran=retrieved.ran or strategy.name, why=retrieved.why or why)
-    if query.plan or not query.answer or context.llm is not None:
-        return retrieved
+        retrieved = FUSION(context, query)
+        return replace(retrieved, ran=retrieved.ran or FUSION.name, why=retrieved.why or "there is a plan")
+    sides = sides_of(query.question)
+    if sides is not None and sides.named:  # descriptions are often read wrongly (docs/results.md)
+        retrieved = search_sides(context, query, sides)
+        why = "the question compares names: each was searched for"
+        return replace(retrieved, ran=LINKED.name, why=why)
     if not context.has_pairs:
+        retrieved = search_documents(context, query, LINKED)
+        why = retrieved.why or "the memory holds no question-answer pairs"
+        return replace(retrieved, ran=retrieved.ran or LINKED.name, why=why)
+    retrieved = search_documents(context, query, FUSION)
+    why = retrieved.why or "the memory holds question-answer pairs"
+    retrieved = replace(retrieved, ran=retrieved.ran or FUSION.name, why=why)
+    if not query.answer or context.llm is not None:
         return retrieved
     from gsw_graph.ask.retrieve.qa_chains import with_one_pair
 
@@ -89,12 +89,11 @@ def added_answer(context: Context, question: str) -> AnswerDraft | None:
     with context.clock("database"):
         rows = context.reader.rows("read/added_answers")
     for row in rows:
-        is_correction = normalise_text(row["value"]) == row["text"] and context.reader.sees(row["id"])
-        if not is_correction or question_key(row["question"]) != key:
-            continue
-        answer = row["text"].removeprefix(row["question"]).strip()
-        place = (row["id"], row["document"], row["title"], row["source"])
-        return AnswerDraft(answer, "added", citations=[Citation(*place, row["text"], row["section"])])
+        text, asked = row["text"], row["question"]
+        is_correction = normalise_text(row["value"]) == text and context.reader.sees(row["id"])
+        if is_correction and question_key(asked) == key:
+            fields = [row[name] for name in ("id", "document", "title", "source", "text", "section")]
+            return AnswerDraft(text.removeprefix(asked).strip(), "added", citations=[Citation(*fields)])
     return None
 
 
@@ -115,39 +114,34 @@ def search_sides(context: Context, query: Query, sides: Sides) -> Retrieved:
         rankings = [LINKED(context, Query(question, k=top_k)).passages for question in sides.questions]
     finally:
         context.trace = trace
+    weights = [1.0] * len(rankings) + [WHOLE_WEIGHT]
     whole = LINKED(context, replace(query, k=top_k, below=0))
-    weights = [*[1.0] * len(rankings), WHOLE_WEIGHT]
-    fused = reciprocal_rank_fusion([*rankings, whole.passages], weights, k=RANK_CONSTANT)
-    end = query.k + query.below
-    return Retrieved(fused[: query.k], below=fused[query.k : end], confidence=whole.confidence)
+    rankings.append(whole.passages)
+    fused = reciprocal_rank_fusion(rankings, weights, k=RANK_CONSTANT)
+    return Retrieved(fused, confidence=whole.confidence).split(query)
 
 
 def search_documents(context: Context, query: Query, strategy: Strategy[Any]) -> Retrieved:
     """Search by a strategy, and fuse its ranking with those of vectors and words if documents are long.
 
-    The names of a manual tell in which document an answer is, and not in which passage; and whoever asks may
-    not know them. docs/linked.md has figures.
+    The names of a manual tell in which document an answer is, and not in which passage; and the user may not
+    know them. docs/linked.md has figures.
     """
-    wanted = query.k + query.below
-    retrieved = strategy(context, replace(query, k=max(wanted, DEPTH), below=0))
+    question = query.question
+    retrieved = strategy(context, replace(query, k=max(query.k + query.below, DEPTH), below=0))
     ranking = retrieved.passages
-    weight = fusion_weight(query.question, ranking[:DEPTH])
+    first = ranking[:DEPTH]
+    weight = fusion_weight(question, first)
     if weight > 0:
-        rankings = [ranking[:DEPTH], *search_indexes(context, query.question)]
-        fused = reciprocal_rank_fusion(rankings, [1.0, weight, weight], k=FUSION_CONSTANT)
-        fused_ids = {passage.id for passage in fused}
-        rest = [replace(passage, score=0.0) for passage in ranking if passage.id not in fused_ids]
-        ranking = [*spread_documents(fused), *rest]
-    return replace(retrieved, passages=ranking[: query.k], below=ranking[query.k : wanted])
-
-
-def search_indexes(context: Context, question: str) -> tuple[list[RankedPassage], list[RankedPassage]]:
-    """Return the DEPTH passages nearest to a question, and as many that share its rare words."""
-    embedding, words = context.vector(question).tolist(), lucene_words(question)
-    with context.clock("database"):
-        nearest = context.reader.dense(embedding, DEPTH)
-        worded = context.reader.bm25(words, DEPTH) if words else []
-    return nearest, worded
+        embedding, words = context.vector(question).tolist(), lucene_words(question)
+        with context.clock("database"):
+            nearest = context.reader.dense(embedding, DEPTH)
+            worded = context.reader.bm25(words, DEPTH) if words else []
+        fused = reciprocal_rank_fusion([first, nearest, worded], [1.0, weight, weight], k=FUSION_CONSTANT)
+        ids = {passage.id for passage in fused}
+        rest = [replace(passage, score=0.0) for passage in ranking if passage.id not in ids]
+        retrieved = replace(retrieved, passages=spread_documents(fused) + rest)
+    return retrieved.split(query)
 
 
 def fusion_weight(question: str, ranking: Sequence[RankedPassage]) -> float:
@@ -159,10 +153,13 @@ def fusion_weight(question: str, ranking: Sequence[RankedPassage]) -> float:
     """
     passages = Counter(passage.document for passage in ranking if not passage.speaker)
     first = ranking[:SPLIT_AMONG]
-    share = sum(passages[passage.document] > 1 for passage in first) / max(len(first), 1)
+    several = sum(passages[passage.document] > 1 for passage in first)
+    weight = min(1.0, 2 * (several / max(len(first), 1)))
     names = {mention.key for mention in mentions(question)}
-    titled = any(normalise(name) in names for passage in ranking for name in title_names(passage.title))
-    return min(1.0, 2 * share) * (TITLED_WEIGHT if titled else 1.0)
+    for passage in ranking:
+        if not names.isdisjoint(map(normalise, title_names(passage.title))):
+            return weight * TITLED_WEIGHT
+    return weight
 
 
 def spread_documents(ranking: Sequence[RankedPassage]) -> list[RankedPassage]:
@@ -194,19 +191,13 @@ AUTO = Strategy(
 _LINE = 32  # tokens of a passage's line; with the question and the prompt a call has about 1,000
 _LIMIT = 120  # tokens of the reply
 _QUERY = 200  # characters of a second search
-_SCHEMA = {
-    "type": "object",
-    "properties": {
-        "needed": {"type": "array", "items": {"type": "integer"}},
-        "missing": {"type": "string"},
-    },
-    "required": ["needed", "missing"],
-    "additionalProperties": False,
-}
+_SCHEMA = object_schema(
+    {"needed": {"type": "array", "items": {"type": "integer"}}, "missing": {"type": "string"}}
+)
 
 
 class Selection(NamedTuple):
-    """What a model chose. needed: places of passages, from 0. missing: a question for a second search, or
+    """The choice of a model. needed: places of passages, from 0. missing: a question for a second search, or
     ""."""
 
     needed: list[int]
@@ -217,24 +208,24 @@ def run_select(context: Context, query: Query, recipe: SelectRecipe) -> Retrieve
     """Search as `auto` does without a model, have the model select, and search once more for what is missing.
 
     First come the passages that are needed, then the best of the second search, then the others in their
-    order. Where the model gives no reply that can be used, the order stays and a note says so.
+    order. If no reply of the model can be used, the order stays and a note says so.
     """
     wide = replace(query, k=max(query.k + query.below, recipe.shown), below=0)
     results = search_fitting(context, wide, AutoRecipe())
-    passages, agent = results.passages, Team(context).agent("selection")
-    note = results.note
+    passages = results.passages
     if len(passages) > 1:
+        agent = Team(context).agent("selection")
         try:
             selection = select(agent, query.question, passages[: recipe.shown])
         except ReplyError as error:
-            note = f"nothing was selected: {error}"
+            results = replace(results, note=f"nothing was selected: {error}")
         else:
-            needed = [passages[place] for place in selection.needed]
-            more = search(agent, selection.missing, recipe.more) if selection.missing else []
-            order = {passage.id: passage for passage in (*needed, *more, *passages)}
-            passages = list(order.values())
-    end = query.k + query.below
-    return replace(results, passages=passages[: query.k], below=passages[query.k : end], note=note)
+            order = [passages[place] for place in selection.needed]
+            if selection.missing:
+                order += search(agent, selection.missing, recipe.more)
+            by_id = {passage.id: passage for passage in order + passages}
+            results = replace(results, passages=list(by_id.values()))
+    return results.split(query)
 
 
 def select(agent: Agent, question: str, passages: Sequence[RankedPassage]) -> Selection:
@@ -243,30 +234,30 @@ def select(agent: Agent, question: str, passages: Sequence[RankedPassage]) -> Se
     Raises:
         ReplyError: There is no reply that can be used.
     """
+
+    def outcome(selection: Selection) -> str:
+        needed = [passages[place] for place in selection.needed]
+        titles = [passage.title or passage.id for passage in needed]
+        return "; ".join([*titles, selection.missing])
+
     lines = listed([Item(line_of(passage, question), passage) for passage in passages])
-    request = request_for("select", f"{lines}\n\nQuestion: {flat(question)}", _SCHEMA, limit=_LIMIT)
-    return agent.ask(
-        request,
-        lambda reply: parse_selection(reply, len(passages)),
-        f"which of {len(passages)} passages are needed?",
-        lambda selection: "; ".join(
-            [*(passages[place].title or passages[place].id for place in selection.needed), selection.missing]
-        ),
-    )
+    text = f"{lines}\n\nQuestion: {flat(question)}"
+    request = request_for("select", text, _SCHEMA, limit=_LIMIT)
+    task = f"which of {len(passages)} passages are needed?"
+    return agent.ask(request, lambda reply: parse_selection(reply, len(passages)), task, outcome)
 
 
 def line_of(passage: RankedPassage, question: str) -> str:
     """Return the title of a passage and the sentence that shares most with the question, in _LINE tokens."""
-    sentences = sentences_of(passage) or ("",)
-    best = word_shares(question, [titled_text(passage, text) for text in sentences]).argmax()
-    return cut(flat(titled_text(passage, sentences[best])), _LINE)
+    titled = [titled_text(passage, sentence) for sentence in sentences_of(passage) or ("",)]
+    return cut(flat(titled[word_shares(question, titled).argmax()]), _LINE)
 
 
 def parse_selection(reply: object, count: int) -> Selection:
     """Read a reply over so many passages, each named once.
 
     Raises:
-        ValueError: it has no list of numbers that passages have, or no text of what is missing.
+        ValueError: It has no list of numbers that passages have, or no text about what is missing.
     """
     fields = reply if isinstance(reply, Mapping) else {}
     numbers, missing = fields.get("needed"), fields.get("missing")
@@ -274,7 +265,8 @@ def parse_selection(reply: object, count: int) -> Selection:
         raise ValueError('the reply has no list "needed" or no text "missing"')
     if any(type(number) is not int or not 1 <= number <= count for number in numbers):
         raise ValueError(f'"needed" has something else than numbers from 1 to {count}')
-    return Selection([number - 1 for number in dict.fromkeys(numbers)], flat(missing)[:_QUERY])
+    places = [number - 1 for number in dict.fromkeys(numbers)]
+    return Selection(places, flat(missing)[:_QUERY])
 
 
 def search(agent: Agent, missing: str, top_k: int) -> list[RankedPassage]:

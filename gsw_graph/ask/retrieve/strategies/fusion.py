@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from gsw_graph.ask.retrieve.recipes import PANINI, ChainRecipe, FusionRecipe, LinkedRecipe
 from gsw_graph.ask.retrieve.strategies.linked import LINKED
-from gsw_graph.ask.strategy import ChainConfidence, Query, Retrieved, Strategy
+from gsw_graph.ask.strategy import Query, Retrieved, Strategy
 
 if TYPE_CHECKING:
     from gsw_graph.ask.retrieve.context import Context
@@ -33,14 +33,14 @@ RICR = Strategy(
     follows_plan=True,
     needs=frozenset({"pairs"}),
     gives=frozenset({"passages", "chains", "answer"}),
-    confidence=ChainConfidence((1.093, 1.413, 1.105, 4.974), 4.12),
+    confidence=(1.093, 1.413, 1.105, 4.974, 4.12),
     steady=True,
 )
 
 
 def run(context: Context, query: Query, recipe: FusionRecipe) -> Retrieved:
     """Find by chains whose every hop walks, without one two walks."""
-    from gsw_graph.ask.retrieve.names.walk import write_walk
+    from gsw_graph.ask.retrieve.names.trace import write_walk
     from gsw_graph.ask.retrieve.qa_chains import WalkingCandidateSearch, follow, walk_twice
 
     if query.plan:
@@ -52,7 +52,7 @@ def run(context: Context, query: Query, recipe: FusionRecipe) -> Retrieved:
         if context.has_pairs:
             return retrieved
         return replace(retrieved, ran=LINKED.name, why="the memory holds no question-answer pairs")
-    best = replace(walked, passages=walked.passages[:k], scores=walked.scores[:k], paths=walked.paths[:k])
+    best = walked.first(k)
     with context.clock("database"):
         passages = context.reader.passages(best.passages, best.scores)
     if context.trace is not None:
@@ -70,6 +70,6 @@ FUSION = Strategy(
     FusionRecipe(),
     follows_plan=True,
     gives=frozenset({"passages", "chains", "answer"}),
-    confidence=ChainConfidence((1.214, 1.736, 1.452, 3.583), 4.166),
+    confidence=(1.214, 1.736, 1.452, 3.583, 4.166),
     steady=True,
 )

@@ -26,55 +26,58 @@ SURE_PASSAGES = 5  # in which the answer is looked for; not k, on which the conf
 
 
 def run(context: Context, query: Query, recipe: LinkedRecipe) -> Retrieved:
-    """Walk twice over the part of the graph around the question, in at most three round trips, four
-    where the best passages are in a script without capitals."""
+    """Walk twice over the part of the graph around the question, in at most three round trips, or four if the
+    best passages are in a script without capitals."""
     from gsw_graph.ask.retrieve.names.graph import fetch_neighbourhood
-    from gsw_graph.ask.retrieve.names.walk import best_sentences, bridge_entities, rank_passages, write_walk
+    from gsw_graph.ask.retrieve.names.rerank import best_sentences, bridge_entities
+    from gsw_graph.ask.retrieve.names.trace import write_walk
+    from gsw_graph.ask.retrieve.names.walk import rank_passages, walk_again
 
-    question, traced = query.question, context.trace is not None
-    graph, (near,) = fetch_neighbourhood(context, [question], recipe.walk)
+    question, trace = query.question, context.trace
+    walk, bridging = recipe.walk, recipe.bridges
     top_k = max(query.k, recipe.rerank.passages)
+    graph, (near,) = fetch_neighbourhood(context, [question], walk)
     with context.clock("rank"):
-        first = result = rank_passages(graph, [(question, near)], top_k, recipe.walk, trace=traced)
+        first = rank_passages(graph, [(question, near)], top_k, walk, trace=trace is not None)
+    result = first
     bridges: list[str] = []
-    if recipe.bridges.names:
-        best = known_passages(context, first, recipe.bridges.passages)
-        if any(is_uncased(passage.text) for passage in best):  # names in it are known by a look-up alone
-            sentences = best_sentences(question, best, recipe.bridges)[:_READ]
+    if bridging.names:
+        best = known_passages(context, first, bridging.passages)
+        if any(is_uncased(passage.text) for passage in best):  # only a look-up finds the names in it
+            sentences = best_sentences(question, best, bridging)[:_READ]
             read = "\n".join(sentence for _, sentence in sentences)
-            graph, _ = fetch_neighbourhood(context, [read], recipe.walk, recipe.bridges.nearest)
+            graph, _ = fetch_neighbourhood(context, [read], walk, bridging.nearest)
         with context.clock("rank"):
-            bridges = bridge_entities(graph, question, best, recipe.bridges)
+            bridges = bridge_entities(graph, question, best, bridging)
     if bridges:
-        further = " ".join([question, *bridges])
-        graph, (further_near,) = fetch_neighbourhood(context, [further], recipe.walk, recipe.bridges.nearest)
-        with context.clock("rank"):
-            queries = [(question, near), (further, further_near)]
-            result = rank_passages(graph, queries, top_k, recipe.walk, trace=traced)
+        graph, result = walk_again(context, question, near, bridges, top_k, walk, bridging.nearest)
     passages = fetch_passages(context, result, top_k)
     ranked, sure = in_order(context, graph, question, first.mentions, near, passages, recipe.rerank, query.k)
-    if context.trace is not None:
+    if trace is not None:
         both = replace(first, passages=result.passages + first.passages, paths=result.paths + first.paths)
-        write_walk(context, context.trace, both, ranked, twice=False)
-        context.trace.bridges = bridges
+        write_walk(context, trace, both, ranked, twice=False)
+        trace.bridges = bridges
     return Retrieved(ranked, confidence=sure)
 
 
 def known_passages(context: Context, result: WalkResult, top_k: int) -> list[RankedPassage]:
-    """Return the first passages of a walk whose texts came with the neighbourhood, with its weights: most
-    of its first ones, and no round trip."""
-    texts = context.neighbourhood.texts if context.neighbourhood is not None else {}
+    """Return the first passages of a walk, with its weights, whose texts came with the neighbourhood: most of
+    its first ones, without a round trip."""
+    texts = context.neighbourhood.texts
     scores = zip(result.passages, result.scores, strict=True)
-    return [replace(texts[id_], score=score) for id_, score in scores if id_ in texts][:top_k]
+    known = [replace(texts[id_], score=score) for id_, score in scores if id_ in texts]
+    return known[:top_k]
 
 
 def fetch_passages(context: Context, result: WalkResult, top_k: int) -> list[RankedPassage]:
-    """Return the first passages of a walk with its weights; texts that are known are not asked for again."""
-    texts = context.neighbourhood.texts if context.neighbourhood is not None else {}
-    first = replace(result, passages=result.passages[:top_k], scores=result.scores[:top_k])
-    if new := [id_ for id_ in first.passages if id_ not in texts]:
+    """Return the first passages of a walk with its weights; fetch only texts that are not known."""
+    texts = context.neighbourhood.texts
+    first = result.first(top_k)
+    new = [id_ for id_ in first.passages if id_ not in texts]
+    if new:
         with context.clock("database"):
-            texts.update((passage.id, passage) for passage in context.reader.passages(new, [0.0] * len(new)))
+            fetched = context.reader.passages(new, [0.0] * len(new))
+        texts.update({passage.id: passage for passage in fetched})
     return known_passages(context, first, top_k)
 
 
@@ -93,7 +96,7 @@ def in_order(
     Args:
         context: Of the question; its neighbourhood has the texts of the nearest passages.
         graph: The neighbourhood.
-        question: What was asked.
+        question: The question.
         linked: Names of the question.
         near: Passages near the question, best first, with their cosines.
         passages: Of the walk, with its weights.
@@ -101,24 +104,27 @@ def in_order(
         k: Passages wanted.
 
     Returns:
-        The first `k`, their shares in the softmax as scores, below them the others as the walk has them; and
-        how sure it is that the memory holds the answer, None where nothing is put in order.
+        The top `k` with their softmax shares as scores, then the remaining passages in the order of the walk;
+        and the chance that the memory holds the answer, None if nothing is put in order.
     """
-    from gsw_graph.ask.retrieve.names.walk import QueryTerms, confidence, rerank, text_of
+    from gsw_graph.ask.retrieve.names.rerank import QueryTerms, confidence, rerank, text_of
 
     candidates = passages[: recipe.passages]
     if not candidates:
         return passages[:k], None
-    texts = context.neighbourhood.texts if context.neighbourhood is not None else {}
-    walked, least = {passage.id for passage in candidates}, candidates[-1].score
-    nearest = [id_ for id_, _ in near[: recipe.passages] if id_ in texts and id_ not in walked]
-    candidates += [replace(texts[id_], score=least) for id_ in nearest]
+    texts = context.neighbourhood.texts
+    ids = {passage.id for passage in candidates}
+    least = candidates[-1].score
+    for id_, _ in near[: recipe.passages]:
+        if id_ in texts and id_ not in ids:
+            ids.add(id_)
+            candidates.append(replace(texts[id_], score=least))
     names = [mention.key for mention in linked]
     specificity = graph.specificity(names, recipe.unnamed)
     if context.trace is not None:
         context.trace.specificity = specificity
     relevance = None
-    if recipe.relevance * (1 - specificity) > 0:
+    if recipe.relevance > 0 and specificity < 1:
         try:
             relevance = context.relevance(question, candidates)
         except StoppedError:
@@ -128,15 +134,13 @@ def in_order(
     with context.clock("rank"):
         terms = QueryTerms(question, list(map(text_of, candidates)))
         numbers, shares = rerank(graph, terms, candidates, near, specificity, recipe, relevance)
-        sure = confidence(graph, names, terms, [candidates[n] for n in numbers[:SURE_PASSAGES]])
-    first = [replace(candidates[n], score=share) for n, share in zip(numbers[:k], shares, strict=False)]
-    ids = {passage.id for passage in candidates}
-    rest = [
-        replace(passage, score=min(passage.score, shares[-1]))
-        for passage in passages
-        if passage.id not in ids
-    ]
-    return (first + rest)[:k], sure
+        order = [candidates[number] for number in numbers]
+        sure = confidence(graph, names, terms, order[:SURE_PASSAGES])
+    scored = zip(order[:k], shares, strict=False)
+    first = [replace(passage, score=share) for passage, share in scored]
+    rest = [passage for passage in passages if passage.id not in ids]
+    first += [replace(passage, score=min(passage.score, shares[-1])) for passage in rest]
+    return first[:k], sure
 
 
 LINKED = Strategy(

@@ -77,7 +77,7 @@ def _similar(context: Context, threshold: float, names: list[str]) -> sparse.csr
 
 
 def _write(context: Context, result: PropositionResult) -> None:
-    from gsw_graph.ask.retrieve.names.walk import seed_weights
+    from gsw_graph.ask.retrieve.names.trace import seed_weights
     from gsw_graph.model.results import FactPath
 
     trace = context.trace
