@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gsw_graph.ask.retrieve.names.linking import link, mentions
-from gsw_graph.text.names import CONNECTORS, FUNCTION_WORDS, normalise
+from gsw_graph.text.names import normalise
+from gsw_graph.text.words import CONNECTORS, FUNCTION_WORDS
 
 
 def linked(question, *known):

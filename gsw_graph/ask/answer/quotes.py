@@ -7,9 +7,19 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from gsw_graph.text.languages import detect
-from gsw_graph.text.names import CONNECTORS, FUNCTION_WORDS, LETTERS, normalise
+from gsw_graph.text.names import normalise
 from gsw_graph.text.quantities import Quantities, quantities
-from gsw_graph.text.words import content_words, family, idf, stem, term_coverage, written_sentences
+from gsw_graph.text.words import (
+    CONNECTORS,
+    FUNCTION_WORDS,
+    LETTERS,
+    content_words,
+    family,
+    idf,
+    stem,
+    term_coverage,
+    written_sentences,
+)
 
 _STEM = 4  # letters: "American" stands for America, "Malian" for Mali, "Roomassa" for Rooma
 _WORD = re.compile(LETTERS)

@@ -18,8 +18,7 @@ from gsw_graph.ask.answer.evidence import flat
 from gsw_graph.ask.retrieve.names.linking import link, mentions
 from gsw_graph.model.results import RunEdge
 from gsw_graph.store.codebook import edge_number
-from gsw_graph.text.names import CONNECTORS, FUNCTION_WORDS, WORD
-from gsw_graph.text.words import unpack_vectors
+from gsw_graph.text.words import CONNECTORS, FUNCTION_WORDS, WORD, unpack_vectors
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
