@@ -38,7 +38,7 @@ def server() -> Iterator[ModelServer]:
 
 @pytest.fixture
 def chat(server: ModelServer, tmp_path: Path) -> Iterator[Chat]:
-    """A model whose calls are known to take 100 tokens."""
+    """A model whose calls take 100 tokens; up to 200 are expected of a reply."""
     with Chat.open(settings(server, tmp_path, llm_price=(10_000.0, 10_000.0))) as chat:
         chat.ask(request("before"), str)
         yield chat
@@ -48,7 +48,7 @@ def asks(chat: Chat, budget: str) -> QuestionModel:
     return QuestionModel(chat, QuestionBudget.parse(budget))
 
 
-@pytest.mark.parametrize("budget", ["250tok", "2.50"])
+@pytest.mark.parametrize("budget", ["350tok", "3.50"])
 def test_a_call_that_does_not_fit_is_not_made(chat: Chat, server: ModelServer, budget: str) -> None:
     one = asks(chat, budget)
     one.ask(request(1), str)
@@ -79,7 +79,7 @@ def test_a_repair_must_fit_too_and_is_all_that_a_larger_budget_pays(chat: Chat, 
         return "mended"
 
     with pytest.raises(BudgetError):
-        asks(chat, "150tok").ask(request(1), check)
+        asks(chat, "250tok").ask(request(1), check)
     assert server.count() == 2
     assert asks(chat, "1000tok").ask(request(1), check).value == "mended"
     assert server.count() == 3
@@ -87,7 +87,7 @@ def test_a_repair_must_fit_too_and_is_all_that_a_larger_budget_pays(chat: Chat, 
 
 def test_calls_at_the_same_time_stay_within_it(chat: Chat, server: ModelServer) -> None:
     server.delay = 0.05
-    one = asks(chat, "350tok")
+    one = asks(chat, "450tok")
 
     def ask(number: int) -> bool:
         try:
@@ -102,12 +102,12 @@ def test_calls_at_the_same_time_stay_within_it(chat: Chat, server: ModelServer) 
 
 
 def test_a_reply_gets_no_more_than_is_left(chat: Chat, server: ModelServer) -> None:
-    one = asks(chat, "190tok")
+    one = asks(chat, "250tok")
     server.faults = (Fault("length"),)
     with pytest.raises(BudgetError, match=r"the reply did not end within the .* tokens that were left"):
         one.ask(request(1), str)
     body = server.calls[-1].body
-    assert 40 <= body["max_tokens"] < 190
+    assert 40 <= body["max_tokens"] < 250
     assert one.spent().failed_calls == 1
     with pytest.raises(ReplyError, match="cut off") as cut:
         asks(chat, "1Mtok").ask(request(2), str)
@@ -164,10 +164,10 @@ def test_the_answer_comes_from_what_there_is(memory: Memory, model: ModelServer)
 
 
 def test_what_comes_before_the_answer_leaves_room_for_it(chat: Chat) -> None:
-    one = asks(chat, "350tok")  # half of it is held back
+    one = asks(chat, "500tok")  # half of it is held back
     early = Request("look", request(1).messages, limit=500)
     one.ask(early, str)
-    with pytest.raises(BudgetError, match="100 tokens spent, 175 tokens held back for the answer, the next call takes about"):
+    with pytest.raises(BudgetError, match="100 tokens spent, 250 tokens held back for the answer, the next call takes about"):
         one.ask(Request("look", request(2).messages, limit=500), str)
     assert one.ask(request(3), str).value == "yes"
     assert asks(chat, "9ktok").ask(Request("look", request(4).messages, limit=500), str).value == "yes", "of a large one what an answer takes is held back"
