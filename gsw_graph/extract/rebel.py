@@ -20,7 +20,7 @@ from gsw_graph.extract import Work, with_names
 from gsw_graph.model.assemble import Assembler
 from gsw_graph.model.documents import Document, Failure, Workspace
 from gsw_graph.models.embed.embedder import find_model
-from gsw_graph.models.embed.torch_backend import choose_device, quiet_libraries
+from gsw_graph.models.embed.torch_backend import choose_device, first_line, quiet_libraries
 
 MODEL = "Babelscape/rebel-large"
 LENGTH = 256
@@ -75,20 +75,18 @@ class Rebel:
                 )
                 self._network = network.to(self.device).eval()
             except Exception as error:  # every library below raises its own kinds
-                reason = next(iter(str(error).strip().splitlines()), type(error).__name__).rstrip(".")
-                broken = f"the extraction model cannot be loaded ({reason})"
-                raise ModelError(
-                    broken if folder else "no such model is here, nor could it be downloaded",
-                    where=model,
-                    hint=_OTHER,
-                ) from error
+                message = "no such model is here, nor could it be downloaded"
+                if folder:
+                    message = f"the extraction model cannot be loaded ({first_line(error)})"
+                raise ModelError(message, where=model, hint=_OTHER) from error
 
     def run(self, work: Iterable[Work]) -> Iterator[Work]:
         """Fill in the workspaces of work as it comes, a few documents at a time."""
         iterator = iter(work)
         while tasks := list(islice(iterator, _DOCUMENTS)):
             new = [task for task in tasks if task.workspace is None]
-            for task, (workspace, faults) in zip(new, self.extract([t.document for t in new]), strict=True):
+            results = self.extract([task.document for task in new])
+            for task, (workspace, faults) in zip(new, results, strict=True):
                 task.workspace = replace(with_names(workspace), model=self.model)
                 task.faults = [Failure(task.document.source, fault, part=True) for fault in faults]
             yield from tasks
@@ -96,26 +94,31 @@ class Rebel:
     def extract(self, documents: Sequence[Document]) -> list[tuple[Workspace, list[str]]]:
         """Return the workspace of each document, and what was left out of it. Raises ModelError.
 
-        The model makes up names now and then: a triple is kept only where its subject and its object occur in
+        The model makes up names now and then: a triple is kept only if its subject and its object occur in
         the passage.
         """
         assemblers = [Assembler(document) for document in documents]
-        pieces = [piece for n, document in enumerate(documents) for piece in self._pieces(n, document)]
+        pieces: list[Piece] = []
+        for number, document in enumerate(documents):
+            pieces += self._pieces(number, document)
         replies = self._read(pieces)
         for piece in pieces:
             number, position, _, tokens = piece
             assembler, place = assemblers[number], f"passage {position + 1}"
             if tokens > LENGTH:
-                fault = f"a sentence of {tokens} tokens in {place} was read up to the {LENGTH}th"
-                assembler.faults.append(fault)
+                assembler.faults.append(
+                    f"a sentence of {tokens} tokens in {place} was read up to the {LENGTH}th"
+                )
             text = f" {_words(assembler.document.passages[position].full_text)} "
             for triple in triples(replies[piece]):
-                if absent := [name for name in triple[::2] if f" {_words(name)} " not in text]:
-                    triple_text = repr(" / ".join(triple)[:120])
-                    fault = f"the triple {triple_text} was left out: {absent[0][:60]!r} is not in {place}"
-                    assembler.faults.append(fault)
-                else:
+                absent = [name for name in triple[::2] if f" {_words(name)} " not in text]
+                if not absent:
                     assembler.triple(*triple, position)
+                    continue
+                written = repr(" / ".join(triple)[:120])
+                assembler.faults.append(
+                    f"the triple {written} was left out: {absent[0][:60]!r} is not in {place}"
+                )
         return [(assembler.workspace("rebel"), assembler.faults) for assembler in assemblers]
 
     def _pieces(self, number: int, document: Document) -> Iterator[Piece]:
@@ -160,7 +163,7 @@ def triples(written: str) -> list[Triple]:
     """Read what the model wrote: `<triplet> subject <subj> object <obj> relation`, and of the same subject
     again `<subj> object <obj> relation`.
 
-    Triples that lack a part are left out; so is the last one where the text was cut by its length, as its
+    Triples that lack a part are left out; so is the last one if the text was cut by its length, as its
     relation may go on.
     """
     text = _SPECIAL.sub("", written).strip()
@@ -168,11 +171,15 @@ def triples(written: str) -> list[Triple]:
     for group in text.replace(_END, "").split("<triplet>")[1:]:
         subject, *rest = group.split("<subj>")
         for part in rest:
-            object_, mark, relation = part.partition("<obj>")
-            named = subject, relation.partition("<obj>")[0] if mark else "", object_
-            results.append(tuple(" ".join(name.split()) for name in named))  # type: ignore[arg-type]
+            object_, _, relation = part.partition("<obj>")
+            relation = relation.partition("<obj>")[0]
+            results.append((_flat(subject), _flat(relation), _flat(object_)))
     whole = results if text.endswith(_END) else results[:-1]
     return [triple for triple in dict.fromkeys(whole) if all(triple)]
+
+
+def _flat(text: str) -> str:
+    return " ".join(text.split())
 
 
 def _words(text: str) -> str:
