@@ -34,7 +34,7 @@ _MAY_BE_EMPTY = ("password", "embedder_query_prompt", "embedder_document_prompt"
 
 
 def default_cache_dir(env: Env) -> Path:
-    """The folder of files that can be made again: exported models, matrices, private servers.
+    """Return the folder of files that can be made again: exported models, matrices, private servers.
 
     Raises:
         InputError: No folder is named, and this user has no home.
@@ -200,7 +200,7 @@ class Settings:
 
     @property
     def embedder_label(self) -> str:
-        """The embedder as a memory stores it: its name, and the prompts that replace its own."""
+        """Return the embedder as a memory stores it: its name, and the prompts that replace its own."""
         label = self.embedder
         if self.embedder_query_prompt is not None:
             label += f" with query prompt {self.embedder_query_prompt!r}"
@@ -222,9 +222,12 @@ class Settings:
 
     @classmethod
     def from_env(cls, env: Env | None = None) -> Settings:
-        """Settings from the usual names of Neo4j (NEO4J_URI, NEO4J_USERNAME, NEO4J_PASSWORD, NEO4J_DATABASE)
-        and OpenAI (OPENAI_API_KEY, OPENAI_BASE_URL, OPENAI_MODEL), and our own (GSWGRAPH_*), which win.
-        The key of OPENAI_API_KEY goes to no server of GSWGRAPH_LLM_URL."""
+        """Return settings from variables of the environment.
+
+        Those of Neo4j are NEO4J_URI, NEO4J_USERNAME, NEO4J_PASSWORD and NEO4J_DATABASE, those of OpenAI
+        OPENAI_API_KEY, OPENAI_BASE_URL and OPENAI_MODEL. Our own (GSWGRAPH_*) win. The key of OPENAI_API_KEY
+        goes to no server of GSWGRAPH_LLM_URL.
+        """
         env = os.environ if env is None else env
         values: dict[str, Any] = {}
         for name, variable in _VARIABLES.items():

@@ -64,7 +64,7 @@ class Extraction:
 
 
 def object_of(**properties: Any) -> Schema:
-    """The JSON schema of an object: every key required and no other allowed, as the strict mode of OpenAI
+    """Return the JSON schema of an object: every key required and no other allowed, as OpenAI's strict mode
     wants it."""
     return {
         "type": "object",
@@ -75,9 +75,14 @@ def object_of(**properties: Any) -> Schema:
 
 
 def parts(most: int, inner: int, longest: int) -> Schema:
-    """The lists of a reply with at most so many things each, `inner` in their lists, and texts of at most
-    `longest` characters, sentences of twice as many. Bounds end the loops of small models if a server
-    keeps to them."""
+    """Return the schemas of the lists of a reply. Bounds end the loops of small models if a server keeps to
+    them.
+
+    Args:
+        most: Things in a list.
+        inner: Things in a list within another.
+        longest: Characters of a text; a sentence may have twice as many.
+    """
     text, sentence = text_of(longest), text_of(2 * longest)
     questions = object_of(question=sentence, answers=list_of(text, inner))
     return {
@@ -334,9 +339,11 @@ def _count_questions(extraction: Extraction) -> int:
 
 
 def check(document: Document, position: int) -> Callable[[object], Extraction]:
-    """`read` for the reply about one passage. Nothing found although its text surely has names or dates is an
-    error: a model that gives up must not go unseen. So is a reply that names what the passage does not:
-    see `grounding`."""
+    """Return the check of the reply about one passage.
+
+    A reply without entities about a text that surely has names or dates is an error: a model that gives up
+    must not go unseen. So is a reply that names what the passage does not: see `check_grounded`.
+    """
 
     return lambda value: check_extraction(without_placeholders(read(value)), document, position)
 
@@ -354,8 +361,8 @@ def check_extraction(extraction: Extraction, document: Document, position: int) 
 def assemble(
     document: Document, extractions: Mapping[int, Extraction], model: str | None, extractor: str = "llm"
 ) -> tuple[Workspace, list[str]]:
-    """The workspace of a document from what was found in its passages, by position, and what was left out of
-    it.
+    """Return the workspace of a document from what was found in its passages, by position, and what was left
+    out.
 
     The same name in several passages is one entity; a proposition mentions the entities of the document
     that it names.
@@ -382,8 +389,8 @@ def assemble(
 
 
 def _named_in(passage: Passage) -> list[str]:
-    """The names and dates that rules see in a text. A word alone that opens a sentence may be any word,
-    and a title is not noted."""
+    """Return the names and dates that rules see in a text. A word alone that opens a sentence may be any
+    word, and a title is not noted."""
     text = passage.text.removeprefix(f"{passage.title}\n")
     inside: set[str] = set()
     for name in find_names(text):

@@ -92,16 +92,12 @@ def without_surrogates(text: str) -> str:
 
 # Normalising
 
-_CHARACTERS: dict[int, str | None] = {
-    **dict.fromkeys(map(ord, "\u00a0\u1680\u202f\u205f\u3000\t\x0b\x0c"), " "),
-    **dict.fromkeys(range(0x2000, 0x200B), " "),
-    **dict.fromkeys(map(ord, "\x85\u2028\u2029"), "\n"),
-    **dict.fromkeys(map(ord, "\u2010\u2011\u2012\u2212\ufe63\uff0d"), "-"),
-    **dict.fromkeys(map(ord, "\u2018\u2019\u201b\u02b9\u02bb\u02bc\u2032\ua78c\uff07"), "'"),
-    # Soft hyphens, zero widths and marks of direction are never seen. Joiners of emoji and of Persian go too.
-    **dict.fromkeys([0xAD, 0x34F, 0x61C, 0x180E, 0xFEFF, *range(0x200B, 0x2010), *range(0x2060, 0x2065)]),
-    **dict.fromkeys([*range(0x202A, 0x202F), *range(0x2066, 0x206A), *range(0xFE00, 0xFE10)]),
-}
+_TABLES = table("characters")
+# Spaces, line ends, hyphens and apostrophes in their plain form. Soft hyphens, zero widths and marks of
+# direction are never seen, and become nothing. Joiners of emoji and of Persian go too.
+_CHARACTERS: dict[int, str] = {}
+for _plain, _signs in _TABLES["characters"].items():
+    _CHARACTERS |= dict.fromkeys(map(ord, "".join(_signs)), _plain)
 _CHANGED = re.compile(rf"[{''.join(re.escape(chr(code)) for code in _CHARACTERS)}\r]")
 _SOFT_HYPHEN_AT_END = re.compile(r"[\xad\u200b][ \t]*\r?\n[ \t]*")
 _TICK = re.compile(r"(?<=[^\W\d_])[`´](?=[^\W\d_])")
@@ -168,19 +164,10 @@ def _is_prose(line: str) -> bool:
     return any(word.islower() and word not in STOP_WORDS for word in _SMALL_WORD.findall(line))
 
 
-def _unaccented_letters() -> dict[int, str]:
-    """Map the Latin letters that no decomposition folds to what is written in their place: ł, đ, ø, æ."""
-    letters = str.maketrans(
-        {"æ": "ae", "œ": "oe", "ß": "ss", "ĳ": "ij", "ı": "i", "ĸ": "k", "ŋ": "n", "ð": "d", "þ": "th"}
-    )
-    for code in [*range(0x100, 0x2B0), *range(0x1D00, 0x1E00), *range(0x2C60, 0x2C80)]:
-        name = unicodedata.name(chr(code), "")
-        if match := re.fullmatch(r"LATIN SMALL LETTER ([A-Z]) WITH .*", name):
-            letters.setdefault(code, match[1].lower())
-    return {**letters, ord("ø"): "o"}
-
-
-_PLAIN = _CHARACTERS | _unaccented_letters()
+# Latin letters that no decomposition folds, with what is written in their place: ł, đ, ø, æ.
+_PLAIN = dict(_CHARACTERS)
+for _plain, _signs in _TABLES["letters"].items():
+    _PLAIN |= dict.fromkeys(map(ord, _signs), _plain)
 
 
 def fold(text: str) -> str:

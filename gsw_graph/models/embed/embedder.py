@@ -78,7 +78,7 @@ class Embedder:
 
     @property
     def dimension(self) -> int:
-        """Length of a vector. A server is asked for it."""
+        """Return the length of a vector. A server is asked for it."""
         return self.runner.dimension
 
     def encode(self, texts: Sequence[str]) -> Vectors:

@@ -115,14 +115,14 @@ class ServerBackend:
 
     @property
     def dimension(self) -> int:
-        """Length of a vector, as the server gives them."""
+        """Return the length of a vector, as the server gives it."""
         if not self._dimension:
             self.encode([PROBE], query=False)
         return self._dimension
 
     @property
     def ledger(self) -> Ledger:
-        """What was requested, in the cache."""
+        """Return what was requested, in the cache."""
         return Ledger(self._cache)
 
     def limited(self, budget: Budget | None) -> ServerBackend:
