@@ -173,6 +173,7 @@ def find_names(text: str, language: Language = ENGLISH) -> Iterator[FoundName]:
         yield from map(FoundName, marked_names(text))
         text = without_uncased(text)
     connectors = CONNECTORS | language.joins
+    is_foreign = language.is_foreign
     run: Run = []
     starts = False  # does the run begin a sentence
     before = ""  # the word before the run
@@ -182,7 +183,7 @@ def find_names(text: str, language: Language = ENGLISH) -> Iterator[FoundName]:
         begin = match.start()
         gap = text[end:begin]
         end = match.end()
-        cut = elided(word) if language.is_foreign else 0
+        cut = elided(word) if is_foreign else 0
         if cut and word[cut].isupper():
             word = word[cut:]
         token = _Token(end - len(word), end, word, named=_is_capitalised(word))

@@ -145,8 +145,7 @@ def _unwrap(paragraph: str) -> str:
         word = following.strip().partition(" ")[0]
         hyphen = word[:1].isalpha() and _HYPHEN_AT_END.search(line)
         is_full = word and len(line.rstrip()) + 1 + len(word) > width
-        is_block = _NEW_BLOCK.match(following) or line.lstrip().startswith(("#", "|"))
-        if not (hyphen or is_full) or is_block or not _is_prose(line):
+        if not (hyphen or is_full) or not _goes_on(line, following):
             joined = f"{joined}\n{following}"
         elif not hyphen:
             joined = f"{joined.rstrip()} {start}"
@@ -155,6 +154,13 @@ def _unwrap(paragraph: str) -> str:
         else:  # pro-vince does not
             joined = joined.rstrip()[:-1] + start
     return joined
+
+
+def _goes_on(line: str, following: str) -> bool:
+    """Tell whether a line may go on in the next: it is prose, and the next begins no list or heading."""
+    if _NEW_BLOCK.match(following) or line.lstrip().startswith(("#", "|")):
+        return False
+    return _is_prose(line)
 
 
 def _is_prose(line: str) -> bool:
@@ -295,8 +301,9 @@ def term_coverage(
     for term in query_terms:
         weight = 1.0 if idf is None else idf.get(term, 0.0)
         total += weight
-        is_covered = term in text_terms
-        if alternatives is not None:
+        if alternatives is None:
+            is_covered = term in text_terms
+        else:
             is_covered = not alternatives[term].isdisjoint(text_terms)
         if is_covered:
             covered += weight
