@@ -151,7 +151,7 @@ _SHOWN = 3  # of what does not stand there
 
 def without_placeholders(extraction: Extraction) -> Extraction:
     """Return a result without texts that are nothing but dots."""
-    phrases: list[Listed] = []
+    phrases = []
     for phrase, questions in extraction.phrases:
         remaining = _without_placeholders(questions)
         if _says(phrase) and (remaining or not questions):
@@ -171,7 +171,7 @@ def _without_placeholders(lists: Iterable[tuple[str, Texts]]) -> tuple[tuple[str
 def stems(text: str) -> frozenset[str]:
     """Return what a text is compared by: its words without accents, case and endings; small words are left
     out, numbers are whole."""
-    found: set[str] = set()
+    found = set()
     for word in text.split():
         for part in _PART.findall(normalise(word)):
             if part not in FUNCTION_WORDS:
@@ -268,7 +268,7 @@ def shown(document: Document, position: int, *, context: bool = True) -> str:
     """Return a passage with its title and, as `context`, the end of the passage before it."""
     passage = document.passages[position]
     title = " ".join(passage.title.split())[:_TITLE]
-    parts: list[str] = []
+    parts = []
     if title:
         parts.append(f"Title:\n{fence('title', title)}")
     if context and position and (end := _end(document.passages[position - 1])):
@@ -296,11 +296,11 @@ def repair_request(document: Document, position: int, extraction: Extraction) ->
 
 def written(extraction: Extraction) -> Mapping[str, Any]:
     """Return a result in the shape in which it was asked for."""
-    entities: list[Any] = []
+    entities = []
     for name, roles in extraction.entities:
         texts = [": ".join(filter(None, (role, "; ".join(states)))) for role, states in roles]
         entities.append({"name": name, "roles": texts})
-    phrases: list[Any] = []
+    phrases = []
     for phrase, questions in extraction.phrases:
         pairs = [{"question": question, "answers": list(answers)} for question, answers in questions]
         phrases.append({"phrase": phrase, "questions": pairs})
@@ -392,7 +392,7 @@ def _named_in(passage: Passage) -> list[str]:
     """Return the names and dates that rules see in a text. A word alone that opens a sentence may be any
     word, and a title is not noted."""
     text = passage.text.removeprefix(f"{passage.title}\n")
-    inside: set[str] = set()
+    inside = set()
     for name in find_names(text):
         if not name.starter and not name.capitals:
             inside.add(normalise(name.text))

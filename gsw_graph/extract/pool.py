@@ -102,7 +102,7 @@ class Together(Profile):
             yield tuple(passage.position for passage in group)
 
     def request(self, document: Document, positions: Positions) -> Request:
-        texts: list[str] = []
+        texts = []
         limit = 0
         for number, position in enumerate(positions, 1):
             texts.append(f"Passage {number}\n{shown(document, position, context=number == 1)}")
@@ -116,7 +116,7 @@ class Together(Profile):
         def check_parts(value: object) -> Found:
             reply = node_of(value)
             parts = dict(checked(reply, [*reply.objects("passages", name=("number",))]))
-            found: Found = {}
+            found = {}
             for number, position in enumerate(positions, 1):
                 if str(number) not in parts:
                     raise ValueError(f"passage {number} is missing in `passages`")
@@ -133,7 +133,7 @@ class Together(Profile):
             facts = tuple(part.texts("propositions"))
             return checked(part, Extraction(_entities(part.texts("entities")), facts=facts))
         names: dict[str, None] = {}
-        triples: list[tuple[str, str, str]] = []
+        triples = []
         for subject, triple in part.objects("triples", name=("subject",)):
             object_ = triple.text("object") or ""
             triples.append((subject, triple.text("relation") or "", object_))
@@ -168,7 +168,7 @@ class TwoStep(Profile):
 
         def read_facts(value: object) -> Extraction:
             reply = node_of(value)
-            facts: dict[str, list[str]] = {}
+            facts = {}
             for fact, mentioned in reply.facts("propositions"):
                 facts[fact] = [name for name in mentioned if name in names]
             whole = checked(reply, Extraction(first.entities, facts=tuple(facts), mentions=facts))

@@ -167,7 +167,7 @@ def triples(written: str) -> list[Triple]:
     relation may go on.
     """
     text = _SPECIAL.sub("", written).strip()
-    results: list[Triple] = []
+    results = []
     for group in text.replace(_END, "").split("<triplet>")[1:]:
         subject, *rest = group.split("<subj>")
         for part in rest:

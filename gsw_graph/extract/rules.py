@@ -84,7 +84,7 @@ def extract(document: Document) -> Workspace:
             if name in passage.text:
                 mentions.append((FoundName(name), passage.position))
     _add_names(index, mentions)
-    entities: list[Entity] = []
+    entities = []
     for key, entry in sorted(index.entries.items()):
         if not entry.starter or key not in lower:
             entities.append(entry.entity(key))
@@ -100,7 +100,7 @@ def extract_sentences(document: Document) -> Workspace:
     workspace = extract(document)
     names = {entity.key: entity.name for entity in workspace.entities}
     words = words_of(names)
-    facts: list[Proposition] = []
+    facts = []
     for passage in document.passages:
         title = normalise(passage.title) if document.titled else ""
         always = [title] if title in names else []

@@ -112,7 +112,7 @@ def recurring_names(text: str) -> list[str]:
             begin = sign.start()
             counts.update(stretch[begin : last.end()] for last in signs[first : first + _LONGEST])
     repeated = [run for run, count in counts.items() if count > 1]
-    parts: set[str] = set()
+    parts = set()
     for run in repeated:
         signs = split(run)
         if len(signs) < 2:
@@ -144,7 +144,7 @@ def known_names(text: str, names: Mapping[str, str], language: str) -> set[str]:
     """Return those of some names, with their uninflected forms, that occur in a text, as words if it has
     words, but for parts of others."""
     folded = uninflected(" ".join(fold(text).split()), language)
-    found: dict[str, str] = {}
+    found = {}
     for name, key in names.items():
         if len(key) < 2 or key not in folded:
             continue

@@ -275,7 +275,7 @@ def idf(query_terms: Iterable[str], texts: Sequence[Collection[str]]) -> dict[st
         query_terms: the terms to weigh.
         texts: of each text its terms; those found for the query do, so nothing need be known of the rest.
     """
-    weights: dict[str, float] = {}
+    weights = {}
     for term in query_terms:
         count = sum(term in text for text in texts)
         weights[term] = log1p(len(texts) / (1 + count))
@@ -322,7 +322,7 @@ _LONGEST_READ = 20_000
 def sentences(text: str, limit: int = 500, language: str = "en") -> tuple[str, ...]:
     """Split a text into its first sentences, each in one line, without headings; its language tells what is
     an abbreviation."""
-    lines: list[str] = []
+    lines = []
     for block in _BLOCK_END.split(text[:_LONGEST_READ]):
         for sentence in _segments(language, " ".join(block.split())):
             line = " ".join(sentence.split())

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from gsw_graph.errors import ReplyError, StoppedError
@@ -41,21 +42,21 @@ Rows = dict[str, Asked]  # by key
 Progress = Callable[[int, int], None]
 
 
+@dataclass
 class BatchFeeder:
     """Batches of one model at one server, for one thread."""
 
-    def __init__(
-        self, chat: Chat, transport: Transport, cache: Cache, limiter: Limiter, budget: Budget | None
-    ) -> None:
-        self._chat = chat
-        self._transport = transport
-        self._cache = cache
-        self._limiter = limiter
-        self._budget = budget
-        self._tried = False
-        self._host = transport.endpoint.host
-        self._charged: dict[str, float] = {}  # to the budget, by key
-        with cache.writing() as db:
+    _chat: Chat
+    _transport: Transport
+    _cache: Cache
+    _limiter: Limiter
+    _budget: Budget | None
+    _tried: bool = False
+    _charged: dict[str, float] = field(default_factory=dict)  # to the budget, by key
+
+    def __post_init__(self) -> None:
+        self._host = self._transport.endpoint.host
+        with self._cache.writing() as db:
             db.execute(_TABLE)
 
     def fetch(self, requests: Iterable[Asked], progress: Progress) -> None:

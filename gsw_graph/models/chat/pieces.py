@@ -137,7 +137,7 @@ def content_of(message: Any) -> str:
 
 def counts_of(usage: Any) -> tuple[int, int]:
     """Return the tokens of prompt and reply; 0 if a server does not count."""
-    counts: list[int] = []
+    counts = []
     for name in ("prompt_tokens", "completion_tokens"):
         value = get(usage, name)
         is_count = isinstance(value, int | float) and 0 < value < MAX_COUNT

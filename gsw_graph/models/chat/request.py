@@ -160,19 +160,21 @@ def parse_json(text: str, keys: Collection[str] = ()) -> Any:
             except (ValueError, RecursionError) as error:
                 problem = problem or f"the JSON cannot be read: {str(error)[:200] or 'it is nested too deep'}"
                 continue
+            with_keys = [value for value in values if _has_keys(value, keys)]
             if values:
-                with_keys = [
-                    value for value in values if isinstance(value, dict) and value.keys() & set(keys)
-                ]
                 return with_keys[-1] if with_keys else max(values, key=lambda value: len(json.dumps(value)))
     raise ValueError(problem or "there is no JSON object or list in the reply")
+
+
+def _has_keys(value: Any, keys: Collection[str]) -> bool:
+    return isinstance(value, dict) and not value.keys().isdisjoint(keys)
 
 
 def unwrapped(value: Any, keys: Collection[str]) -> Any:
     """Return the object with some of the keys that is alone in a list or in an object; else the value."""
     inner = value
     for _ in range(_MAX_WRAPPERS):
-        if isinstance(inner, dict) and inner.keys() & set(keys):
+        if _has_keys(inner, keys):
             return inner
         parts = inner.values() if isinstance(inner, dict) else inner
         nested = [part for part in parts if isinstance(part, dict | list)]
@@ -184,9 +186,7 @@ def unwrapped(value: Any, keys: Collection[str]) -> Any:
 
 def _values(text: str) -> Iterator[Any]:
     """Yield the objects and lists in a text, from left to right. Raises ValueError if one is broken."""
-    text = _BACKSLASH.sub(
-        lambda match: "'" if match["quote"] else r"\\" if match["alone"] else match[0], text
-    )
+    text = _BACKSLASH.sub(_escaped, text)
     decoder = json.JSONDecoder(strict=False, parse_constant=_refuse_constant)
     if text.startswith('"'):  # JSON written into a JSON string
         text = str(decoder.decode(text))
@@ -202,6 +202,13 @@ def _values(text: str) -> Iterator[Any]:
             continue
         # Halves of surrogate pairs are no characters.
         yield json.loads(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
+
+
+def _escaped(match: re.Match[str]) -> str:
+    """Return a backslash as JSON has it."""
+    if match["quote"]:
+        return "'"
+    return r"\\" if match["alone"] else match[0]
 
 
 def _refuse_constant(name: str) -> Any:

@@ -93,10 +93,11 @@ class RawReply:
     seconds: float = 0.0
 
 
+@dataclass(eq=False)
 class RetryableError(Exception):
     """A call that may succeed the next time.
 
-    Args:
+    Attributes:
         message: What happened.
         retry_after: Seconds that the server asks for.
         busy: It has too many requests.
@@ -105,17 +106,16 @@ class RetryableError(Exception):
         hint: The next step.
     """
 
-    def __init__(
-        self, message: str, *, retry_after: float = 0.0, busy: bool = False, unreached: bool = False,
-        timed_out: bool = False, hint: str = f"See that it runs. {URL_HINT}",
-    ) -> None:  # fmt: skip
-        super().__init__(message)
-        self.message = message
-        self.retry_after = retry_after
-        self.busy = busy
-        self.unreached = unreached
-        self.timed_out = timed_out
-        self.hint = SLOW_HINT if timed_out else hint
+    message: str
+    retry_after: float = 0.0
+    busy: bool = False
+    unreached: bool = False
+    timed_out: bool = False
+    hint: str = f"See that it runs. {URL_HINT}"
+
+    def __post_init__(self) -> None:
+        if self.timed_out:
+            self.hint = SLOW_HINT
 
 
 class RefusedError(ReplyError):

@@ -24,8 +24,8 @@ BATCH_TOKENS = 1024
 WINDOW = 4096  # texts that are tokenised together
 
 
-Ids = list[list[int]]  # tokens of texts
-Batch = tuple[list[int], Ids]  # places of texts, and their tokens
+Ids = list[int]  # tokens of a text
+Batch = list[tuple[int, Ids]]  # places of texts, with their tokens
 
 
 class OnnxBackend:
@@ -78,8 +78,8 @@ class OnnxBackend:
         vectors = np.empty((len(texts), self.dimension), np.float32)
 
         def run(batch: Batch) -> None:
-            places, ids = batch
-            vectors[places] = self._run(ids)
+            places = [place for place, _ in batch]
+            vectors[places] = self._run([ids for _, ids in batch])
 
         with ThreadPoolExecutor(self._workers) as pool:
             for _ in pool.map(run, self._batches(texts)):
@@ -87,21 +87,23 @@ class OnnxBackend:
         return vectors
 
     def _batches(self, texts: Sequence[str]) -> Iterator[Batch]:
-        """Yield batches of about BATCH_TOKENS tokens, texts of one length together: places and token ids."""
+        """Yield batches of about BATCH_TOKENS tokens, texts of one length together."""
         by_size = sorted(range(len(texts)), key=lambda i: -len(texts[i]))
         for start in range(0, len(by_size), WINDOW):
             window = by_size[start : start + WINDOW]
             encodings = self._tokenizer.encode_batch([texts[i] for i in window])
-            ids = {i: encoding.ids for i, encoding in zip(window, encodings, strict=True)}
-            batch: list[int] = []
-            for i in sorted(window, key=lambda i: -len(ids[i])):
-                if batch and (len(batch) + 1) * len(ids[batch[0]]) > BATCH_TOKENS:
-                    yield batch, [ids[j] for j in batch]
+            rows = [(i, encoding.ids) for i, encoding in zip(window, encodings, strict=True)]
+            batch: Batch = []
+            longest = 0
+            for i, ids in sorted(rows, key=lambda row: -len(row[1])):
+                if batch and (len(batch) + 1) * longest > BATCH_TOKENS:
+                    yield batch
                     batch = []
-                batch.append(i)
-            yield batch, [ids[j] for j in batch]
+                longest = longest if batch else len(ids)
+                batch.append((i, ids))
+            yield batch
 
-    def _run(self, ids: Ids) -> NDArray[np.float32]:
+    def _run(self, ids: list[Ids]) -> NDArray[np.float32]:
         longest = max(map(len, ids))
         tokens = np.full((len(ids), longest), self._pad, np.int64)
         mask = np.zeros_like(tokens)
