@@ -46,8 +46,7 @@ from gsw_graph.model.documents import Document, Passage
 from gsw_graph.model.results import RankedPassage
 from gsw_graph.models.embed.embedder import Embedder
 from gsw_graph.store.rows import TITLE_WEIGHT
-from gsw_graph.text.names import FUNCTION_WORDS
-from gsw_graph.text.words import stem
+from gsw_graph.text.words import FUNCTION_WORDS, stem
 
 RECIPE = LinkedRecipe()
 FEATURES = WALK_FEATURES + WORD_FEATURES

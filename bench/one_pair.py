@@ -22,7 +22,8 @@ from gsw_graph import Memory
 from gsw_graph.ask.plan import parse
 from gsw_graph.ask.retrieve.recipes import AutoRecipe
 from gsw_graph.ask.retrieve.strategies.auto import AUTO
-from gsw_graph.text.names import WORD, normalise
+from gsw_graph.text.names import normalise
+from gsw_graph.text.words import WORD
 
 SURE = np.arange(0.4, 0.91, 0.05)
 

@@ -24,7 +24,7 @@ _CLOSE_SECONDS = 1.0
 _END = object()
 
 Check = Callable[[], None]
-"""Called while something waits or works; raises where the result is not wanted any more."""
+"""Called while something waits or works; raises if the result is not wanted any more."""
 
 
 def never_cancelled() -> None:
@@ -86,7 +86,7 @@ def prefetch(
     closed = False
 
     def put(item: object, weight: float = 0.0) -> bool:
-        """Add an item once there is space for it; return False where nobody wants it any more."""
+        """Add an item once there is space for it; return False if nobody wants it any more."""
         nonlocal waiting
         with changed:
             changed.wait_for(lambda: closed or waiting == 0 or waiting + weight <= depth)

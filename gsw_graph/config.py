@@ -10,21 +10,31 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from gsw_graph.errors import InputError
 
-T = TypeVar("T")
+Env = Mapping[str, str]
 
 DEFAULT_MEMORY = ".gswgraph"
 ROLES = ("extract", "plan", "answer", "judge")
 """What a language model is asked for; each may have a model of its own."""
 OPTIONS = ("temperature", "top_p", "max_tokens", "extra_body")
 """What `llm_options` may set of each request."""
+_VARIABLES = {"memory": "NEO4J_URI"}
+for _name in ("username", "password", "database"):
+    _VARIABLES[_name] = f"NEO4J_{_name.upper()}"
+for _name in (
+    "engine_heap embedder embedder_url embedder_key embedder_dimensions embedder_query_prompt device fit "
+    "embedder_document_prompt reranker reranker_model reranker_key llm llm_url llm_key llm_timeout "
+    "llm_prompt concurrency"
+).split():
+    _VARIABLES[_name] = f"GSWGRAPH_{_name.upper()}"
+_MAY_BE_EMPTY = ("password", "embedder_query_prompt", "embedder_document_prompt")
 
 
-def default_cache_dir(env: Mapping[str, str]) -> Path:
-    """The folder of files that can be made again: exported models, matrices, private servers.
+def default_cache_dir(env: Env) -> Path:
+    """Return the folder of files that can be made again: exported models, matrices, private servers.
 
     Raises:
         InputError: No folder is named, and this user has no home.
@@ -38,10 +48,8 @@ def default_cache_dir(env: Mapping[str, str]) -> Path:
             return Path.home() / "Library/Caches/gswgraph"
         return Path(env.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "gswgraph"
     except RuntimeError as error:
-        raise InputError(
-            "this user has no home folder, so there is no place for the cache",
-            hint="Set HOME, or name a folder in GSWGRAPH_CACHE",
-        ) from error
+        message = "this user has no home folder, so there is no place for the cache"
+        raise InputError(message, hint="Set HOME, or name a folder in GSWGRAPH_CACHE") from error
 
 
 def expanded(path: str | Path) -> Path:
@@ -56,38 +64,33 @@ def option(default: Any, description: str, **bounds: Any) -> Any:
     """Return a field of options.
 
     Args:
-        default: What it is where nobody gives it.
+        default: What it is if nobody gives it.
         description: One sentence for the help of commands and for OpenAPI.
         bounds: What the server checks; arguments of pydantic's `Field`.
     """
     return field(default=default, metadata={"description": description, **bounds})
 
 
-def _whole(env: Mapping[str, str], name: str, default: T) -> int | T:
-    text = env.get(name)
+def _whole(text: str, name: str) -> int:
     try:
-        return int(text) if text else default
+        return int(text)
     except ValueError:
-        raise InputError(
-            f"{text!r} is not a whole number", where=name, hint="Give a number such as 100"
-        ) from None
+        message = f"{text!r} is not a whole number"
+        raise InputError(message, where=name, hint="Give a number such as 100") from None
 
 
-def _price(env: Mapping[str, str], name: str) -> tuple[float, float] | None:
+def _price(env: Env, name: str) -> tuple[float, float] | None:
     if not (text := env.get(name)):
         return None
     try:
         prompt, completion = map(float, text.split(","))
     except ValueError:
-        raise InputError(
-            f"{text!r} is no price",
-            where=name,
-            hint="Give dollars for a million prompt and a million completion tokens: 0.40,1.60",
-        ) from None
+        hint = "Give dollars for a million prompt and a million completion tokens: 0.40,1.60"
+        raise InputError(f"{text!r} is no price", where=name, hint=hint) from None
     return prompt, completion
 
 
-def _options(env: Mapping[str, str], name: str) -> dict[str, Any]:
+def _options(env: Env, name: str) -> dict[str, Any]:
     try:
         options = json.loads(env.get(name) or "{}")
     except ValueError:
@@ -98,15 +101,14 @@ def _options(env: Mapping[str, str], name: str) -> dict[str, Any]:
     return options
 
 
-def _role(env: Mapping[str, str], role: str) -> dict[str, Any]:
+def _role(env: Env, role: str) -> dict[str, Any]:
     """Read what is set for one role alone: GSWGRAPH_LLM_PLAN, GSWGRAPH_LLM_URL_PLAN and so on."""
     end = role.upper()
-    texts = {name: env.get(f"GSWGRAPH_{name.upper()}_{end}") for name in ("llm", "llm_url", "llm_key")}
-    values = {
-        **texts,
-        "llm_price": _price(env, f"GSWGRAPH_LLM_PRICE_{end}"),
-        "llm_options": _options(env, f"GSWGRAPH_LLM_OPTIONS_{end}"),
-    }
+    values: dict[str, Any] = {}
+    for name in ("llm", "llm_url", "llm_key"):
+        values[name] = env.get(f"GSWGRAPH_{name.upper()}_{end}")
+    values["llm_price"] = _price(env, f"GSWGRAPH_LLM_PRICE_{end}")
+    values["llm_options"] = _options(env, f"GSWGRAPH_LLM_OPTIONS_{end}")
     return {name: value for name, value in values.items() if value}
 
 
@@ -134,7 +136,7 @@ class Settings:
             is OpenAI's.
         llm_timeout: Seconds in which the next part of a reply must come.
         llm_prompt: `long`, or `short` for small models.
-        llm_price: Dollars for a million prompt tokens and for a million completion tokens, where ours is not
+        llm_price: Dollars for a million prompt tokens and for a million completion tokens, if ours is not
             known.
         llm_options: Of each request: temperature (0 unless set), top_p, max_tokens, and extra_body for what
             one server alone knows, such as a switch for thinking.
@@ -177,40 +179,34 @@ class Settings:
     cache_dir: Path = field(default_factory=lambda: default_cache_dir(os.environ))
 
     def __post_init__(self) -> None:
-        for name, sound, rule in (
-            (
-                "embedder_dimensions",
-                self.embedder_dimensions is None or 1 <= self.embedder_dimensions <= 4096,
-                "a number from 1 to 4096",
-            ),
-            (
-                "engine_heap",
-                self.engine_heap is None or re.fullmatch(r"[1-9]\d*[mMgG]", self.engine_heap) is not None,
-                "a size such as 512m or 4g",
-            ),
-            ("llm_timeout", self.llm_timeout > 0, "a time of more than 0 seconds"),
-            ("llm_prompt", self.llm_prompt in ("long", "short"), "long or short"),
-            (
-                "llm_price",
-                all(math.isfinite(dollars) and dollars >= 0 for dollars in self.llm_price or ()),
-                "dollars of at least 0",
-            ),
-            ("concurrency", self.concurrency >= 1, "a number of at least 1"),
-        ):
-            if not sound:
-                raise InputError(
-                    f"{getattr(self, name)} will not do",
-                    where=f"{name} (GSWGRAPH_{name.upper()})",
-                    hint=f"Give {rule}",
-                )
+        dimensions, heap = self.embedder_dimensions, self.engine_heap
+        prices = self.llm_price or ()
+        if dimensions is not None and not 1 <= dimensions <= 4096:
+            self._refuse("embedder_dimensions", "a number from 1 to 4096")
+        if heap is not None and not re.fullmatch(r"[1-9]\d*[mMgG]", heap):
+            self._refuse("engine_heap", "a size such as 512m or 4g")
+        if self.llm_timeout <= 0:
+            self._refuse("llm_timeout", "a time of more than 0 seconds")
+        if self.llm_prompt not in ("long", "short"):
+            self._refuse("llm_prompt", "long or short")
+        if not all(math.isfinite(price) and price >= 0 for price in prices):
+            self._refuse("llm_price", "dollars of at least 0")
+        if self.concurrency < 1:
+            self._refuse("concurrency", "a number of at least 1")
+
+    def _refuse(self, name: str, rule: str) -> None:
+        message = f"{getattr(self, name)} will not do"
+        raise InputError(message, where=f"{name} (GSWGRAPH_{name.upper()})", hint=f"Give {rule}")
 
     @property
     def embedder_label(self) -> str:
-        """The embedder as a memory stores it: its name, and the prompts that replace its own."""
-        prompts = (("query", self.embedder_query_prompt), ("document", self.embedder_document_prompt))
-        return self.embedder + "".join(
-            f" with {kind} prompt {text!r}" for kind, text in prompts if text is not None
-        )
+        """Return the embedder as a memory stores it: its name, and the prompts that replace its own."""
+        label = self.embedder
+        if self.embedder_query_prompt is not None:
+            label += f" with query prompt {self.embedder_query_prompt!r}"
+        if self.embedder_document_prompt is not None:
+            label += f" with document prompt {self.embedder_document_prompt!r}"
+        return label
 
     def for_role(self, role: str) -> Settings:
         """Return the settings with the language model of a role.
@@ -225,39 +221,34 @@ class Settings:
         return replace(self, **own, llm_roles={})
 
     @classmethod
-    def from_env(cls, env: Mapping[str, str] | None = None) -> Settings:
-        """Settings from the usual names of Neo4j (NEO4J_URI, NEO4J_USERNAME, NEO4J_PASSWORD, NEO4J_DATABASE)
-        and OpenAI (OPENAI_API_KEY, OPENAI_BASE_URL, OPENAI_MODEL), and our own (GSWGRAPH_*), which win.
-        The key of OPENAI_API_KEY goes to no server of GSWGRAPH_LLM_URL."""
+    def from_env(cls, env: Env | None = None) -> Settings:
+        """Return settings from variables of the environment.
+
+        Those of Neo4j are NEO4J_URI, NEO4J_USERNAME, NEO4J_PASSWORD and NEO4J_DATABASE, those of OpenAI
+        OPENAI_API_KEY, OPENAI_BASE_URL and OPENAI_MODEL. Our own (GSWGRAPH_*) win. The key of OPENAI_API_KEY
+        goes to no server of GSWGRAPH_LLM_URL.
+        """
         env = os.environ if env is None else env
-        url = env.get("GSWGRAPH_LLM_URL") or None
+        values: dict[str, Any] = {}
+        for name, variable in _VARIABLES.items():
+            text = env.get(variable)
+            if text or (text is not None and name in _MAY_BE_EMPTY):
+                values[name] = text
+        if "llm_url" not in values:
+            values["llm_url"] = env.get("OPENAI_BASE_URL") or None
+            values.setdefault("llm_key", env.get("OPENAI_API_KEY") or None)
+        values.setdefault("llm", env.get("OPENAI_MODEL") or None)
+        for name in ("embedder_dimensions", "llm_timeout", "concurrency"):
+            if name in values:
+                values[name] = _whole(values[name], _VARIABLES[name])
+        trust = env.get("GSWGRAPH_TRUST_REMOTE_CODE", "").lower()
+        roles = {role: _role(env, role) for role in ROLES}
         return cls(
-            memory=env.get("NEO4J_URI") or DEFAULT_MEMORY,
-            username=env.get("NEO4J_USERNAME") or "neo4j",
-            password=env.get("NEO4J_PASSWORD"),
-            database=env.get("NEO4J_DATABASE") or None,
-            engine_heap=env.get("GSWGRAPH_ENGINE_HEAP") or None,
-            embedder=env.get("GSWGRAPH_EMBEDDER") or "all-MiniLM-L6-v2",
-            embedder_url=env.get("GSWGRAPH_EMBEDDER_URL") or None,
-            embedder_key=env.get("GSWGRAPH_EMBEDDER_KEY") or None,
-            embedder_dimensions=_whole(env, "GSWGRAPH_EMBEDDER_DIMENSIONS", None),
-            embedder_query_prompt=env.get("GSWGRAPH_EMBEDDER_QUERY_PROMPT"),
-            embedder_document_prompt=env.get("GSWGRAPH_EMBEDDER_DOCUMENT_PROMPT"),
-            trust_remote_code=env.get("GSWGRAPH_TRUST_REMOTE_CODE", "").lower() in ("1", "true", "yes"),
-            device=env.get("GSWGRAPH_DEVICE") or "auto",
-            reranker=env.get("GSWGRAPH_RERANKER") or "cosine",
-            reranker_model=env.get("GSWGRAPH_RERANKER_MODEL") or None,
-            reranker_key=env.get("GSWGRAPH_RERANKER_KEY") or None,
-            fit=env.get("GSWGRAPH_FIT") or None,
-            llm=env.get("GSWGRAPH_LLM") or env.get("OPENAI_MODEL") or None,
-            llm_url=url or env.get("OPENAI_BASE_URL") or None,
-            llm_key=env.get("GSWGRAPH_LLM_KEY") or (None if url else env.get("OPENAI_API_KEY")) or None,
-            llm_timeout=_whole(env, "GSWGRAPH_LLM_TIMEOUT", 120),
-            llm_prompt=env.get("GSWGRAPH_LLM_PROMPT") or "long",
+            **values,
+            trust_remote_code=trust in ("1", "true", "yes"),
             llm_price=_price(env, "GSWGRAPH_LLM_PRICE"),
             llm_options=_options(env, "GSWGRAPH_LLM_OPTIONS"),
-            llm_roles={role: own for role in ROLES if (own := _role(env, role))},
+            llm_roles={role: own for role, own in roles.items() if own},
             prompts=Path(env["GSWGRAPH_PROMPTS"]) if env.get("GSWGRAPH_PROMPTS") else None,
-            concurrency=_whole(env, "GSWGRAPH_CONCURRENCY", 8),
             cache_dir=default_cache_dir(env),
         )

@@ -17,14 +17,16 @@ def span(name: str, **attributes: Any) -> Iterator[Any]:
         return
     from opentelemetry import trace
 
-    present = {f"gswgraph.{key}": value for key, value in attributes.items() if value is not None}
-    with trace.get_tracer("gswgraph").start_as_current_span(
-        f"gswgraph.{name}", attributes=present
-    ) as current:
+    tracer = trace.get_tracer("gswgraph")
+    with tracer.start_as_current_span(f"gswgraph.{name}", attributes=_present(attributes)) as current:
         yield current
 
 
 def annotate(current: Any, **attributes: Any) -> None:
-    """Add attributes to a span, where there is one; values that are None are left out."""
+    """Add attributes to a span, if there is one; values that are None are left out."""
     if current is not None:
-        current.set_attributes({f"gswgraph.{key}": v for key, v in attributes.items() if v is not None})
+        current.set_attributes(_present(attributes))
+
+
+def _present(attributes: dict[str, Any]) -> dict[str, Any]:
+    return {f"gswgraph.{name}": value for name, value in attributes.items() if value is not None}

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from gsw_graph.errors import InputError
 from gsw_graph.models.chat.request import Request
 from gsw_graph.models.prompts import prompt
-from gsw_graph.text.names import FUNCTION_WORDS, LETTERS, normalise
+from gsw_graph.text.names import normalise
+from gsw_graph.text.words import FUNCTION_WORDS, LETTERS
 
 if TYPE_CHECKING:
     from gsw_graph.models.chat.request import LanguageModel

@@ -18,9 +18,8 @@ EXTRACTORS = ("none", "rules", "sentences", *BY_MODEL)  # each finds more than t
 
 @dataclass(slots=True)
 class Work:
-    """A document on its way through a load: what a loader read, how it comes into the memory, the state of
-    its
-    document there (None: it is new), and in the end its workspace or why there is none.
+    """A document on its way through a load: what a loader read, how it comes into the memory, the state
+    of its document there (None: it is new), and in the end its workspace or why there is none.
 
     `faults` are things that a model gave and that were left out.
     """
@@ -34,7 +33,7 @@ class Work:
 
     @property
     def document(self) -> Document:
-        """The document, also of a workspace that came ready."""
+        """Return the document, also of a workspace that came ready."""
         return self.item.document if isinstance(self.item, Workspace) else self.item
 
 
@@ -76,7 +75,7 @@ class Rules:
 
 
 def with_names(workspace: Workspace) -> Workspace:
-    """A workspace with the names that rules find in its text, which its own entities need not hold."""
+    """Return a workspace with the names that rules find in its text, which its own entities need not hold."""
     from gsw_graph.extract import rules
 
     return replace(workspace, names=rules.extract(workspace.document).entities)

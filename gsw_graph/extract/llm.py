@@ -1,4 +1,4 @@
-"""Documents to workspaces by a language model: one call a passage, a second one where asked for.
+"""Documents to workspaces by a language model: one call a passage, a second one if asked for.
 
     {"entities": [{"name", "roles": ["role: state; state"]}],
      "verb_phrases": [{"phrase", "questions": [{"question", "answers": [name]}]}],
@@ -40,7 +40,9 @@ MOST = 1000  # things in one list of a reply; a passage of some hundred words ha
 LONGEST = 2000  # characters of one text
 KEYS = ("entities", "verb_phrases", "propositions", "entity_nodes", "verb_phrase_nodes")
 
-Listed = tuple[str, tuple[tuple[str, tuple[str, ...]], ...]]
+Texts = tuple[str, ...]
+Listed = tuple[str, tuple[tuple[str, Texts], ...]]
+Schema = dict[str, Any]
 Result = TypeVar("Result")
 
 
@@ -49,20 +51,20 @@ class Extraction:
     """What one reply says: entities as (name, ((role, states), ...)), verb phrases as (phrase, ((question,
     answers), ...)), facts as sentences.
 
-    mentions: the names in a fact, where they were asked for; else they are looked for in its words. triples:
+    mentions: the names in a fact, if they were asked for; else they are looked for in its words. triples:
     subject, relation and object. repair_error: why a second pass that was asked for gave nothing.
     """
 
     entities: tuple[Listed, ...] = ()
     phrases: tuple[Listed, ...] = ()
-    facts: tuple[str, ...] = ()
+    facts: Texts = ()
     mentions: Mapping[str, Sequence[str]] = field(default_factory=dict)
     triples: tuple[tuple[str, str, str], ...] = ()
     repair_error: str = ""
 
 
-def object_of(**properties: Any) -> dict[str, Any]:
-    """The JSON schema of an object: every key required and no other allowed, as the strict mode of OpenAI
+def object_of(**properties: Any) -> Schema:
+    """Return the JSON schema of an object: every key required and no other allowed, as OpenAI's strict mode
     wants it."""
     return {
         "type": "object",
@@ -72,10 +74,15 @@ def object_of(**properties: Any) -> dict[str, Any]:
     }
 
 
-def parts(most: int, inner: int, longest: int) -> dict[str, Any]:
-    """The lists of a reply with at most so many things each, `inner` in their lists, and texts of at most
-    `longest` characters, sentences of twice as many. Bounds end the loops of small models where a server
-    keeps to them."""
+def parts(most: int, inner: int, longest: int) -> Schema:
+    """Return the schemas of the lists of a reply. Bounds end the loops of small models if a server keeps to
+    them.
+
+    Args:
+        most: Things in a list.
+        inner: Things in a list within another.
+        longest: Characters of a text; a sentence may have twice as many.
+    """
     text, sentence = text_of(longest), text_of(2 * longest)
     questions = object_of(question=sentence, answers=list_of(text, inner))
     return {
@@ -85,12 +92,12 @@ def parts(most: int, inner: int, longest: int) -> dict[str, Any]:
     }
 
 
-def list_of(of: Any, most: int) -> dict[str, Any]:
+def list_of(of: Any, most: int) -> Schema:
     """Return the JSON schema of a list of at most so many things."""
     return {"type": "array", "items": of, "maxItems": most}
 
 
-def text_of(longest: int) -> dict[str, Any]:
+def text_of(longest: int) -> Schema:
     """Return the JSON schema of a text of at most so many characters."""
     return {"type": "string", "maxLength": longest}
 
@@ -109,25 +116,27 @@ def read(value: object) -> Extraction:
     ids: dict[str, str] = {}
     entities: list[Listed] = []
     for name, node in reply.objects("entities", "entity_nodes", name=("name",)):
-        if isinstance(key := node.value.get("id"), str | int):
+        key = node.value.get("id")
+        if isinstance(key, str | int):
             ids.setdefault(str(key), name)
         entities.append((name, tuple(node.roles())))
     forms = ("e0",) if ids else ()
-    phrases = reply.phrases(
-        "verb_phrases", "verb_phrase_nodes", answers=lambda node: [*node.answers(ids, forms)]
+    phrases = tuple(
+        reply.phrases("verb_phrases", "verb_phrase_nodes", answers=lambda node: [*node.answers(ids, forms)])
     )
-    return checked(reply, Extraction(tuple(entities), tuple(phrases), tuple(reply.texts("propositions"))))
+    facts = tuple(reply.texts("propositions"))
+    return checked(reply, Extraction(tuple(entities), phrases, facts))
 
 
 def node_of(reply: object) -> Node:
-    """Return the object that a reply is, within bounds; ValueError where it is none."""
+    """Return the object that a reply is, within bounds; ValueError if it is none."""
     if not isinstance(reply, dict):
         raise ValueError(f"the reply is not an object but {kind_of(reply)}")  # noqa: TRY004
     return Node(reply, most=MOST, longest=LONGEST)
 
 
 def checked(reply: Node, result: Result) -> Result:
-    """Return what was read of a reply; ValueError where something was wrong with that."""
+    """Return what was read of a reply; ValueError if something was wrong with that."""
     if reply.faults:
         raise ValueError(reply.faults[0])
     return result
@@ -144,32 +153,30 @@ def without_placeholders(extraction: Extraction) -> Extraction:
     """Return a result without texts that are nothing but dots."""
     phrases = []
     for phrase, questions in extraction.phrases:
-        remaining = tuple(
-            (question, tuple(filter(_says, answers))) for question, answers in questions if _says(question)
-        )
+        remaining = _without_placeholders(questions)
         if _says(phrase) and (remaining or not questions):
             phrases.append((phrase, remaining))
-    entities = (
-        (name, tuple((role, tuple(filter(_says, states))) for role, states in roles if _says(role)))
-        for name, roles in extraction.entities
-        if _says(name)
+    entities = tuple(
+        (name, _without_placeholders(roles)) for name, roles in extraction.entities if _says(name)
     )
-    return replace(
-        extraction,
-        entities=tuple(entities),
-        phrases=tuple(phrases),
-        facts=tuple(filter(_says, extraction.facts)),
-    )
+    facts = tuple(filter(_says, extraction.facts))
+    return replace(extraction, entities=entities, phrases=tuple(phrases), facts=facts)
+
+
+def _without_placeholders(lists: Iterable[tuple[str, Texts]]) -> tuple[tuple[str, Texts], ...]:
+    return tuple((name, tuple(filter(_says, texts))) for name, texts in lists if _says(name))
 
 
 @lru_cache(maxsize=65536)
 def stems(text: str) -> frozenset[str]:
     """Return what a text is compared by: its words without accents, case and endings; small words are left
     out, numbers are whole."""
-    parts = (part for word in text.split() for part in _PART.findall(normalise(word)))
-    return frozenset(
-        part if part.isdecimal() else part[:_STEM] for part in parts if part not in FUNCTION_WORDS
-    )
+    found = set()
+    for word in text.split():
+        for part in _PART.findall(normalise(word)):
+            if part not in FUNCTION_WORDS:
+                found.add(part if part.isdecimal() else part[:_STEM])
+    return frozenset(found)
 
 
 def folded(text: str) -> str:
@@ -192,30 +199,32 @@ def stands_in(name: str, text: str) -> bool:
 def _has(text: str, stem: str) -> bool:
     if len(stem) == 1 and stem.isascii():  # the "e" of "e-mail" is in every text
         return stem in re.findall(r"\w+", text)
-    return stem in text or (len(stem) == 4 and stem.isdecimal() and f"-{stem[2:]}" in text)
+    if stem in text:
+        return True
+    return len(stem) == 4 and stem.isdecimal() and f"-{stem[2:]}" in text
 
 
 def check_grounded(extraction: Extraction, text: str) -> None:
-    """Raise ValueError where less than half of what a result names is in the text: half of the words of
+    """Raise ValueError if less than half of what a result names is in the text: half of the words of
     each name, in any form."""
     text = folded(text)
-    answers = [(question, *answers) for _, questions in extraction.phrases for question, answers in questions]
-    _check("entities", (name for name, _ in extraction.entities), text)
-    _check(
-        "questions, answers and propositions",
-        [*(name for names in answers for name in names), *extraction.facts],
-        text,
-    )
+    others: list[str] = []
+    for _, questions in extraction.phrases:
+        for question, answers in questions:
+            others += [question, *answers]
+    others += extraction.facts
+    _check("entities", [name for name, _ in extraction.entities], text)
+    _check("questions, answers and propositions", others, text)
 
 
 def _check(kind: str, names: Iterable[str], text: str) -> None:
     # A name that is repeated six times counts once.
-    names = list({normalise(name): name for name in names if any(map(str.isalnum, name))}.values())
-    strange = [name for name in names if not stands_in(name, text)]
-    if len(strange) > (1 - SHARE) * len(names):
+    distinct = {normalise(name): name for name in names if any(map(str.isalnum, name))}
+    strange = [name for name in distinct.values() if not stands_in(name, text)]
+    if len(strange) > (1 - SHARE) * len(distinct):
         some = ", ".join(repr(name[:60]) for name in dict.fromkeys(strange[:_SHOWN]))
         raise ValueError(
-            f"{len(strange)} of {len(names)} {kind} name what the passage does not name ({some}): take "
+            f"{len(strange)} of {len(distinct)} {kind} name what the passage does not name ({some}): take "
             "them from the passage"
         )
 
@@ -232,6 +241,7 @@ _AGAIN = (
     "Write that passage down as JSON: the names in it, questions about them with their answers, and its "
     "facts. Take all of it from the passage."
 )
+_BEFORE = "The text before it ends as follows (context only: take nothing from it):"
 _SENTENCE = re.compile(r"(?<=[.!?。！？])\s+")
 
 
@@ -258,13 +268,13 @@ def shown(document: Document, position: int, *, context: bool = True) -> str:
     """Return a passage with its title and, as `context`, the end of the passage before it."""
     passage = document.passages[position]
     title = " ".join(passage.title.split())[:_TITLE]
-    parts = [f"Title:\n{fence('title', title)}"] if title else []
+    parts = []
+    if title:
+        parts.append(f"Title:\n{fence('title', title)}")
     if context and position and (end := _end(document.passages[position - 1])):
-        parts.append(
-            "The text before it ends as follows (context only: take nothing from "
-            f"it):\n{fence('context', end)}"
-        )
-    return "\n\n".join([*parts, fence("passage", passage.text)])
+        parts.append(f"{_BEFORE}\n{fence('context', end)}")
+    parts.append(fence("passage", passage.text))
+    return "\n\n".join(parts)
 
 
 def _end(passage: Passage) -> str:
@@ -285,24 +295,16 @@ def repair_request(document: Document, position: int, extraction: Extraction) ->
 
 
 def written(extraction: Extraction) -> Mapping[str, Any]:
-    """A result in the shape in which it was asked for."""
-    return {
-        "entities": [
-            {
-                "name": name,
-                "roles": [": ".join(filter(None, (role, "; ".join(states)))) for role, states in roles],
-            }
-            for name, roles in extraction.entities
-        ],
-        "verb_phrases": [
-            {
-                "phrase": phrase,
-                "questions": [{"question": q, "answers": list(answers)} for q, answers in pairs],
-            }
-            for phrase, pairs in extraction.phrases
-        ],
-        "propositions": list(extraction.facts),
-    }
+    """Return a result in the shape in which it was asked for."""
+    entities = []
+    for name, roles in extraction.entities:
+        texts = [": ".join(filter(None, (role, "; ".join(states)))) for role, states in roles]
+        entities.append({"name": name, "roles": texts})
+    phrases = []
+    for phrase, questions in extraction.phrases:
+        pairs = [{"question": question, "answers": list(answers)} for question, answers in questions]
+        phrases.append({"phrase": phrase, "questions": pairs})
+    return {"entities": entities, "verb_phrases": phrases, "propositions": list(extraction.facts)}
 
 
 def extract_passage(document: Document, position: int, chat: Chat, *, second_pass: bool) -> Extraction:
@@ -337,9 +339,11 @@ def _count_questions(extraction: Extraction) -> int:
 
 
 def check(document: Document, position: int) -> Callable[[object], Extraction]:
-    """`read` for the reply about one passage. Nothing found where its text surely has names or dates is an
-    error: a model that gives up must not go unseen. So is a reply that names what the passage does not:
-    see `grounding`."""
+    """Return the check of the reply about one passage.
+
+    A reply without entities about a text that surely has names or dates is an error: a model that gives up
+    must not go unseen. So is a reply that names what the passage does not: see `check_grounded`.
+    """
 
     return lambda value: check_extraction(without_placeholders(read(value)), document, position)
 
@@ -357,8 +361,8 @@ def check_extraction(extraction: Extraction, document: Document, position: int) 
 def assemble(
     document: Document, extractions: Mapping[int, Extraction], model: str | None, extractor: str = "llm"
 ) -> tuple[Workspace, list[str]]:
-    """The workspace of a document from what was found in its passages, by position, and what was left out of
-    it.
+    """Return the workspace of a document from what was found in its passages, by position, and what was left
+    out.
 
     The same name in several passages is one entity; a proposition mentions the entities of the document
     that it names.
@@ -371,7 +375,9 @@ def assemble(
                 spellings.setdefault(normalise(name), " ".join(name.split()))
     words = words_of(spellings)
     for position, extraction in sorted(extractions.items()):
-        own = {normalise(name): " ".join(name.split()) for name, _ in reversed(extraction.entities)}
+        own: dict[str, str] = {}  # spellings of this passage
+        for name, _ in extraction.entities:
+            own.setdefault(normalise(name), " ".join(name.split()))
         for phrase, questions in extraction.phrases:
             assembler.verb_phrase(phrase, questions, position)
         for fact in extraction.facts:
@@ -383,10 +389,13 @@ def assemble(
 
 
 def _named_in(passage: Passage) -> list[str]:
-    """The names and dates that rules see in a text. A word alone that opens a sentence may be any word,
-    and a title is not noted."""
+    """Return the names and dates that rules see in a text. A word alone that opens a sentence may be any
+    word, and a title is not noted."""
     text = passage.text.removeprefix(f"{passage.title}\n")
-    inside = {normalise(name.text) for name in find_names(text) if not (name.starter or name.capitals)}
+    inside = set()
+    for name in find_names(text):
+        if not name.starter and not name.capitals:
+            inside.add(normalise(name.text))
     inside.discard(normalise(passage.title))  # "Love Me may refer to:" states nothing of it
     seen = rules.extract(Document("", "", (Passage(text, "", 0),), "")).entities
     return [entity.name for entity in seen if entity.from_ or entity.key in inside]

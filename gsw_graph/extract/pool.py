@@ -9,7 +9,8 @@ AutoPrunedRetriever does. The prompts are ours.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,8 @@ from gsw_graph.errors import ReplyError, StoppedError
 from gsw_graph.extract import Work, with_names
 from gsw_graph.extract.llm import (
     Extraction,
+    Listed,
+    Schema,
     assemble,
     check,
     check_extraction,
@@ -37,6 +40,7 @@ from gsw_graph.model.assemble import Node
 from gsw_graph.model.documents import Document, Failure
 from gsw_graph.model.results import Estimate
 from gsw_graph.models.chat.limits import BATCH_SHARE
+from gsw_graph.models.chat.limits import dollars as price_of_tokens
 from gsw_graph.models.chat.request import Request
 from gsw_graph.models.chat.request import estimate as count_tokens
 from gsw_graph.models.prompts import fence
@@ -46,20 +50,20 @@ if TYPE_CHECKING:
     from gsw_graph.models.chat.chat import Chat
 
 _AHEAD = 2  # passages that wait for each that is asked about
+_AGAIN = "load with --replace --second-pass to try again"
+_STAYS = "so its older result stays (load with --replace to take what was read)"
 TOGETHER = 1500  # tokens of the passages of one document that are read in one call
-_NAMES = list_of(text_of(200), 100)
+_NAME, _SENTENCE = text_of(200), text_of(400)
+_NAMES = list_of(_NAME, 100)
+_TRIPLE = object_of(subject=_NAME, relation=_NAME, object=_NAME)
+_FACT = object_of(text=_SENTENCE, entities=_NAMES)
 _LISTS = {
-    "propositions": {"entities": _NAMES, "propositions": list_of(text_of(400), 100)},
-    "triples": {
-        "triples": list_of(object_of(**dict.fromkeys(("subject", "relation", "object"), text_of(200))), 100)
-    },
+    "propositions": {"entities": _NAMES, "propositions": list_of(_SENTENCE, 100)},
+    "triples": {"triples": list_of(_TRIPLE, 100)},
 }
-_STEPS = (
-    object_of(entities=_NAMES),
-    object_of(propositions=list_of(object_of(text=text_of(400), entities=_NAMES), 100)),
-)
 
 Positions = tuple[int, ...]
+Found = dict[int, Extraction]  # by position of a passage
 
 
 class Profile:
@@ -71,7 +75,8 @@ class Profile:
 
     def groups(self, document: Document) -> Iterator[Positions]:
         """Yield the positions of passages that are read in one call."""
-        yield from ((passage.position,) for passage in document.passages)
+        for passage in document.passages:
+            yield (passage.position,)
 
     def request(self, document: Document, positions: Positions) -> Request:
         """Return the first request about a group of passages."""
@@ -81,7 +86,7 @@ class Profile:
         """Return the check of the reply to the first request."""
         return check(document, positions[0])
 
-    def extract(self, document: Document, positions: Positions, chat: Chat) -> dict[int, Extraction]:
+    def extract(self, document: Document, positions: Positions, chat: Chat) -> Found:
         """Return what a model finds in a group of passages, by position. Raises as `Chat.ask`."""
         return {positions[0]: extract_passage(document, positions[0], chat, second_pass=self.second_pass)}
 
@@ -97,42 +102,44 @@ class Together(Profile):
             yield tuple(passage.position for passage in group)
 
     def request(self, document: Document, positions: Positions) -> Request:
-        texts = (
-            f"Passage {number}\n{shown(document, position, context=number == 1)}"
-            for number, position in enumerate(positions, 1)
-        )
+        texts = []
+        limit = 0
+        for number, position in enumerate(positions, 1):
+            texts.append(f"Passage {number}\n{shown(document, position, context=number == 1)}")
+            limit += reply_limit(document, position)
         passage = object_of(number={"type": "integer"}, **_LISTS[self.kind])
         schema = object_of(passages=list_of(passage, len(positions)))
-        limit = sum(reply_limit(document, position) for position in positions)
         name = f"extract_{self.kind}"
         return Request(name, messages(name, "\n\n".join(texts)), schema, document.source, limit)
 
-    def check(self, document: Document, positions: Positions) -> Callable[[object], dict[int, Extraction]]:
-        def check_parts(value: object) -> dict[int, Extraction]:
+    def check(self, document: Document, positions: Positions) -> Callable[[object], Found]:
+        def check_parts(value: object) -> Found:
             reply = node_of(value)
             parts = dict(checked(reply, [*reply.objects("passages", name=("number",))]))
-            if missing := [n for n in range(1, len(positions) + 1) if str(n) not in parts]:
-                raise ValueError(f"passage {missing[0]} is missing in `passages`")
-            return {
-                position: check_extraction(self._read(parts[str(number)]), document, position)
-                for number, position in enumerate(positions, 1)
-            }
+            found = {}
+            for number, position in enumerate(positions, 1):
+                if str(number) not in parts:
+                    raise ValueError(f"passage {number} is missing in `passages`")
+                found[position] = check_extraction(self._read(parts[str(number)]), document, position)
+            return found
 
         return check_parts
 
-    def extract(self, document: Document, positions: Positions, chat: Chat) -> dict[int, Extraction]:
+    def extract(self, document: Document, positions: Positions, chat: Chat) -> Found:
         return chat.ask(self.request(document, positions), self.check(document, positions)).value
 
     def _read(self, part: Node) -> Extraction:
         if self.kind == "propositions":
-            names, facts = part.texts("entities"), part.texts("propositions")
-            return checked(part, Extraction(_entities(names), facts=tuple(facts)))
-        triples = [
-            (subject, triple.text("relation") or "", triple.text("object") or "")
-            for subject, triple in part.objects("triples", name=("subject",))
-        ]
-        names = [*dict.fromkeys(name for subject, _, object_ in triples for name in (subject, object_))]
-        return checked(part, Extraction(tuple((name, ()) for name in names), triples=tuple(triples)))
+            facts = tuple(part.texts("propositions"))
+            return checked(part, Extraction(_entities(part.texts("entities")), facts=facts))
+        names: dict[str, None] = {}
+        triples = []
+        for subject, triple in part.objects("triples", name=("subject",)):
+            object_ = triple.text("object") or ""
+            triples.append((subject, triple.text("relation") or "", object_))
+            names |= {subject: None, object_: None}
+        entities = tuple((name, ()) for name in names)
+        return checked(part, Extraction(entities, triples=tuple(triples)))
 
 
 class TwoStep(Profile):
@@ -141,7 +148,8 @@ class TwoStep(Profile):
     calls = 2
 
     def request(self, document: Document, positions: Positions) -> Request:
-        return self._request("extract_entities", document, positions[0], shown(document, positions[0]), 0)
+        text, schema = shown(document, positions[0]), object_of(entities=_NAMES)
+        return self._request("extract_entities", document, positions[0], text, schema)
 
     def check(self, document: Document, positions: Positions) -> Callable[[object], Extraction]:
         def check_names(value: object) -> Extraction:
@@ -151,7 +159,7 @@ class TwoStep(Profile):
 
         return check_names
 
-    def extract(self, document: Document, positions: Positions, chat: Chat) -> dict[int, Extraction]:
+    def extract(self, document: Document, positions: Positions, chat: Chat) -> Found:
         (position,) = positions
         first = chat.ask(self.request(document, positions), self.check(document, positions)).value
         names = [name for name, _ in first.entities]
@@ -160,18 +168,19 @@ class TwoStep(Profile):
 
         def read_facts(value: object) -> Extraction:
             reply = node_of(value)
-            facts = {
-                fact: [name for name in some if name in names] for fact, some in reply.facts("propositions")
-            }
+            facts = {}
+            for fact, mentioned in reply.facts("propositions"):
+                facts[fact] = [name for name in mentioned if name in names]
             whole = checked(reply, Extraction(first.entities, facts=tuple(facts), mentions=facts))
             return check_extraction(whole, document, position)
 
-        second = self._request("extract_listed", document, position, text, 1)
+        schema = object_of(propositions=list_of(_FACT, 100))
+        second = self._request("extract_listed", document, position, text, schema)
         return {position: chat.ask(second, read_facts).value}
 
-    def _request(self, name: str, document: Document, position: int, text: str, step: int) -> Request:
+    def _request(self, name: str, document: Document, position: int, text: str, schema: Schema) -> Request:
         limit = reply_limit(document, position)
-        return Request(name, messages(name, text), _STEPS[step], document.source, limit)
+        return Request(name, messages(name, text), schema, document.source, limit)
 
 
 PROFILES: dict[str, Callable[[], Profile]] = {
@@ -182,10 +191,13 @@ PROFILES: dict[str, Callable[[], Profile]] = {
 }
 
 
-def _entities(texts: Sequence[str]) -> tuple[tuple[str, tuple[tuple[str, tuple[str, ...]], ...]], ...]:
+def _entities(texts: Iterable[str]) -> tuple[Listed, ...]:
     """Read "name: type"."""
-    parts = (text.rpartition(": ") for text in texts)
-    return tuple((name.strip(), ((kind, ()),)) if name else (kind, ()) for name, _, kind in parts)
+    entities: list[Listed] = []
+    for text in texts:
+        name, _, kind = text.rpartition(": ")
+        entities.append((name.strip(), ((kind, ()),)) if name else (kind, ()))
+    return tuple(entities)
 
 
 # --- many at once ---
@@ -201,13 +213,13 @@ class _Open:
     errors: dict[int, ReplyError] = field(default_factory=dict)
 
 
-_Result = tuple[_Open, Positions, "dict[int, Extraction] | ReplyError | StoppedError"]
+_Result = tuple[_Open, Positions, Found | ReplyError | StoppedError]
 
 
 class ByModel:
     """Ask a language model about `concurrency` groups of passages at once; a document is done with its last.
 
-    A passage without a usable reply is listed. Its document is kept where another passage got one, unless the
+    A passage without a usable reply is listed. Its document is kept if another passage got one, unless the
     memory has a complete result of the same text. When the model will not answer any more, what is complete
     is kept and every other document is listed.
 
@@ -231,9 +243,12 @@ class ByModel:
         on_passage: Callable[[str | None], None] = lambda _: None,
     ) -> None:
         self.model: str | None = chat.model
-        self.name, self.profile = profile, PROFILES[profile]()
-        self._chat, self._concurrency = chat, concurrency
-        self.profile.second_pass, self._on_passage = second_pass, on_passage
+        self.name = profile
+        self.profile = PROFILES[profile]()
+        self.profile.second_pass = second_pass
+        self._chat = chat
+        self._concurrency = concurrency
+        self._on_passage = on_passage
         self._stopped: StoppedError | None = None
 
     def run(self, work: Iterable[Work]) -> Iterator[Work]:
@@ -246,11 +261,12 @@ class ByModel:
         for task in work:
             groups = list(self.profile.groups(task.document)) if task.workspace is None else []
             document = _Open(task, max(len(groups), 1))
-            yield from ((document, positions) for positions in groups or [()])
+            for positions in groups or [()]:
+                yield document, positions
 
     def _ask(self, task: tuple[_Open, Positions]) -> _Result:
         document, positions = task
-        result: dict[int, Extraction] | ReplyError | StoppedError = {}
+        result: Found | ReplyError | StoppedError = {}
         try:
             if positions:
                 result = self._stopped or self.profile.extract(document.work.document, positions, self._chat)
@@ -261,20 +277,21 @@ class ByModel:
         return document, positions, result
 
     def _add(
-        self, document: _Open, positions: Positions, result: dict[int, Extraction] | Exception
+        self, document: _Open, positions: Positions, result: Found | ReplyError | StoppedError
     ) -> Iterator[Work]:
+        work = document.work
         document.left -= 1
         if isinstance(result, StoppedError):
             self._stopped = self._stopped or result
-            document.work.failures = [Failure(document.work.document.source, str(self._stopped))]
+            work.failures = [Failure(work.document.source, str(self._stopped))]
         elif isinstance(result, ReplyError):
             document.errors |= dict.fromkeys(positions, result)
-        elif isinstance(result, dict):
+        else:
             document.extractions |= result
         if document.left <= 0:
-            if document.work.workspace is None and not document.work.failures:
+            if work.workspace is None and not work.failures:
                 self._assemble(document)
-            yield document.work
+            yield work
 
     def _assemble(self, document: _Open) -> None:
         work, source = document.work, document.work.document.source
@@ -284,24 +301,23 @@ class ByModel:
         workspace, left_out = assemble(work.document, document.extractions, self.model, self.name)
         work.workspace = replace(with_names(workspace), unread=tuple(sorted(document.errors)))
         problems = {position: str(error) for position, error in document.errors.items()}
-        again = "load with --replace --second-pass to try again"
         for position, extraction in document.extractions.items():
-            if error := extraction.repair_error:
-                problems[position] = f"the second pass failed: {error} ({again})"
+            if extraction.repair_error:
+                problems[position] = f"the second pass failed: {extraction.repair_error} ({_AGAIN})"
         for position, problem in sorted(problems.items()):
             work.failures.append(Failure(f"{source}, passage {position + 1}", problem, part=True))
         work.faults = [Failure(source, reason, part=True) for reason in left_out]
 
 
 def _why_not_kept(document: _Open) -> str | None:
-    """Return why a document with errors is not written; None where it is, with gaps."""
-    passages, first = len(document.work.document.passages), document.errors[min(document.errors)]
+    """Return why a document with errors is not written; None if it is, with gaps."""
+    work, errors = document.work, document.errors
+    passages, first = len(work.document.passages), errors[min(errors)]
     if not document.extractions:
         return str(first) if passages == 1 else f"none of its {passages} passages: {first}"
-    state = document.work.state
-    if document.work.mode == "renew" and state is not None and state.status == "ready" and not state.unread:
-        stays = "so its older result stays (load with --replace to take what was read)"
-        return f"{len(document.errors)} of its {passages} passages could not be read, {stays}: {first}"
+    state = work.state
+    if work.mode == "renew" and state is not None and state.status == "ready" and not state.unread:
+        return f"{len(errors)} of its {passages} passages could not be read, {_STAYS}: {first}"
     return None
 
 
@@ -319,32 +335,42 @@ def estimate(work: Iterable[Work], chat: Chat, cache: Cache, profile: Profile, *
         batch: Whether the first requests go through the Batch API.
     """
     calls = cached = 0
-    first, second = [0, 0], [0, 0]  # prompt and completion tokens of first and second requests
-    documents = (task.document for task in work if task.workspace is None)
-    for document, positions in ((each, group) for each in documents for group in profile.groups(each)):
-        task = chat.chosen(profile.request(document, positions))
-        tokens, usual, reply = chat.estimate(task), chat.expect(task.stage), cache.get(chat.key(task))
-        cached += reply is not None
-        if reply is None:
-            calls, first = calls + profile.calls, [first[0] + tokens, first[1] + usual]
-            if profile.calls > 1:
-                second = [second[0] + tokens + usual, second[1] + usual]
-        if profile.second_pass:
-            extraction = _cached(document, positions[0], reply)
-            repair = repair_request(document, positions[0], extraction or Extraction())
-            if extraction and chat.known(repair):
+    first, second = Counter[str](), Counter[str]()  # tokens of first and second requests
+    for task in work:
+        if task.workspace is not None:
+            continue
+        for positions in profile.groups(task.document):
+            request = chat.chosen(profile.request(task.document, positions))
+            reply = cache.get(chat.key(request))
+            usual = request.usual_reply
+            if reply is not None:
                 cached += 1
             else:
-                calls, unseen = calls + 1, 0 if extraction else usual
-                second = [second[0] + chat.estimate(repair) + unseen, second[1] + chat.expect("repair")]
-    prices = chat.dollars(*first), chat.dollars(*second)
-    share = BATCH_SHARE if batch else 1
-    dollars = None if None in prices else (prices[0] or 0.0) * share + (prices[1] or 0.0)
-    return Estimate(chat.model, calls, cached, first[0] + second[0], first[1] + second[1], dollars)
+                calls += profile.calls
+                first.update(prompt=request.prompt_tokens, completion=usual)
+                if profile.calls > 1:
+                    second.update(prompt=request.prompt_tokens + usual, completion=usual)
+            if not profile.second_pass:
+                continue
+            extraction = _cached(task.document, positions[0], reply)
+            repair = repair_request(task.document, positions[0], extraction or Extraction())
+            if extraction and chat.known(repair):
+                cached += 1
+                continue
+            calls += 1
+            unseen = 0 if extraction else usual
+            second.update(prompt=repair.prompt_tokens + unseen, completion=repair.usual_reply)
+    both = first + second
+    dollars = None
+    if chat.price is not None:
+        share = BATCH_SHARE if batch else 1
+        dollars = share * price_of_tokens(chat.price, first["prompt"], first["completion"])
+        dollars += price_of_tokens(chat.price, second["prompt"], second["completion"])
+    return Estimate(chat.model, calls, cached, both["prompt"], both["completion"], dollars)
 
 
 def _cached(document: Document, position: int, reply: CachedReply | None) -> Extraction | None:
-    """Return what a cached reply about a passage found; None where it cannot be used."""
+    """Return what a cached reply about a passage found; None if it cannot be used."""
     try:
         return check(document, position)(reply.content) if reply else None
     except ValueError:

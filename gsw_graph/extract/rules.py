@@ -17,6 +17,8 @@ from gsw_graph.text.names import FoundName, find_names, normalise, title_names
 from gsw_graph.text.scripts import is_uncased, recurring_names
 from gsw_graph.text.words import WORD, normalise_text, sentences
 
+Mention = tuple[FoundName, int]  # a name, and the position of its passage
+
 
 @dataclass(slots=True)
 class _Entry:
@@ -35,10 +37,10 @@ class _Entry:
 
     def entity(self, key: str) -> Entity:
         """Return the entity that the document has by this name."""
-        first, last = self.days or (None, None)
-        roles = (("date", ()),) if self.days else ()
         places, titles = tuple(sorted(self.passages)), tuple(self.titles)
-        return Entity(self.name, key, places, titles, roles, first, last, opens=self.starter)
+        if self.days is None:
+            return Entity(self.name, key, places, titles, opens=self.starter)
+        return Entity(self.name, key, places, titles, (("date", ()),), *self.days, opens=self.starter)
 
 
 class _Index:
@@ -63,28 +65,30 @@ def extract(document: Document) -> Workspace:
     """Make the workspace of a document: its names and dates, each an entity with the passages it occurs in,
     sorted by key."""
     index = _Index()
-    lower: set[str] = set()
-    mentions: list[tuple[FoundName, int]] = []
-    language = document.language
+    lower: set[str] = set()  # words that the document writes small
+    mentions: list[Mention] = []
     for passage in document.passages:
+        position = passage.position
         text = _without_dates(passage, index)
-        mentions += ((name, passage.position) for name in find_names(text, language))
-        lower.update(word for word in WORD.findall(text) if word.islower())
-        for title in title_names(passage.title) if document.titled else ():
-            index.add(title, passage.position, title=True)
-            index.add(without_article(title, language), passage.position, title=True)
-        headings = filter(is_uncased, passage.section.split(" > ")[1:])
-        mentions += ((FoundName(heading), passage.position) for heading in headings)
+        mentions += ((name, position) for name in find_names(text, document.language))
+        lower.update(filter(str.islower, WORD.findall(text)))
+        if document.titled:
+            for title in title_names(passage.title):
+                index.add(title, position, title=True)
+                index.add(without_article(title, document.language), position, title=True)
+        for heading in passage.section.split(" > ")[1:]:
+            if is_uncased(heading):
+                mentions.append((FoundName(heading), position))
     for name in recurring_names("\n".join(passage.text for passage in document.passages)):
-        places = (passage.position for passage in document.passages if name in passage.text)
-        mentions += ((FoundName(name), position) for position in places)
+        for passage in document.passages:
+            if name in passage.text:
+                mentions.append((FoundName(name), passage.position))
     _add_names(index, mentions)
-    entities = tuple(
-        entry.entity(key)
-        for key, entry in sorted(index.entries.items())
-        if not (entry.starter and key in lower)
-    )
-    return Workspace(document, "rules", entities)
+    entities = []
+    for key, entry in sorted(index.entries.items()):
+        if not entry.starter or key not in lower:
+            entities.append(entry.entity(key))
+    return Workspace(document, "rules", tuple(entities))
 
 
 def extract_sentences(document: Document) -> Workspace:
@@ -96,11 +100,12 @@ def extract_sentences(document: Document) -> Workspace:
     workspace = extract(document)
     names = {entity.key: entity.name for entity in workspace.entities}
     words = words_of(names)
-    facts: list[Proposition] = []
+    facts = []
     for passage in document.passages:
         title = normalise(passage.title) if document.titled else ""
+        always = [title] if title in names else []
         for sentence in sentences(passage.text, language=document.language.code):
-            keys = dict.fromkeys([*([title] if title in names else []), *named(sentence, names, words)])
+            keys = dict.fromkeys([*always, *named(sentence, names, words)])
             if len(keys) > 1:
                 mentions = tuple((names[key], None) for key in keys)
                 facts.append(Proposition(sentence, passage.position, mentions))
@@ -110,38 +115,40 @@ def extract_sentences(document: Document) -> Workspace:
 def _without_dates(passage: Passage, index: _Index) -> str:
     """Add the dates of a passage, and return its normalised text without them."""
     text = passage.text
-    if passage.title and text.startswith(f"{passage.title}\n"):  # a heading goes on in no next line
-        text = f"{passage.title}\n\n{text[len(passage.title) + 1 :]}"
+    title, rest = f"{passage.title}\n", text.removeprefix(f"{passage.title}\n")
+    if passage.title and rest != text:  # a heading goes on in no next line
+        text = f"{title}\n{rest}"
     text = normalise_text(text)
     pieces: list[str] = []
     end = 0
     for date in find_dates(text):
-        pieces += (text[end : date.begin], ";", " " * (date.end - date.begin - 1))
+        pieces += [text[end : date.begin], ";".ljust(date.end - date.begin)]
         end = date.end
         if date.days and (entry := index.add(date.text, passage.position)):
             entry.days = date.days
     return "".join([*pieces, text[end:]])
 
 
-def _add_names(index: _Index, mentions: list[tuple[FoundName, int]]) -> None:
+def _add_names(index: _Index, mentions: list[Mention]) -> None:
     """Add the names of a document. The whole of it tells whether a function word that opens a sentence is a
     first name, and which words of a text in capitals are names."""
-    certain = {
-        normalise(name.text)
-        for name, _ in mentions
-        if not (name.lead or name.capitals or name.starter or name.noun)
-    }
-    certain.update(index.entries)
+    certain = set(index.entries)
+    for name, _ in mentions:
+        if not (name.lead or name.capitals or name.starter or name.noun):
+            certain.add(normalise(name.text))
     single = certain | {key.rpartition(" ")[2] for key in certain}
     only_capitals = all(name.capitals for name, _ in mentions)
     for name, position in mentions:
-        if name.lead and normalise(whole := f"{name.lead} {name.text}") in certain:
+        whole = f"{name.lead} {name.text}"
+        key = normalise(name.text)
+        if name.lead and normalise(whole) in certain:
             index.add(whole, position)
-        elif name.noun and normalise(name.text) not in single:
+        elif name.noun and key not in single:
             continue
         elif not name.capitals:
             index.add(name.text, position, starter=name.starter)
-        elif (name.capitals == 2 and only_capitals) or (
-            name.capitals == 1 and not only_capitals and normalise(name.text) in certain
-        ):
+        elif only_capitals:
+            if name.capitals == 2:
+                index.add(name.text, position)
+        elif name.capitals == 1 and key in certain:
             index.add(name.text, position)

@@ -13,7 +13,8 @@ from typing import Any
 
 from gsw_graph.model.documents import Document, Entity, Proposition, QAPair, VerbPhrase, Workspace, storable
 from gsw_graph.text.dates import find_dates
-from gsw_graph.text.names import CONNECTORS, FUNCTION_WORDS, WORD, normalise
+from gsw_graph.text.names import normalise
+from gsw_graph.text.words import CONNECTORS, FUNCTION_WORDS, WORD
 
 _LONGEST = 10  # words of a name that a question is searched for
 _KINDS = {type(None): "null", bool: "true or false", str: "a string", list: "a list", dict: "an object"}

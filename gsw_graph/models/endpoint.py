@@ -39,11 +39,6 @@ class Endpoint:
     name: str
     hint: str
 
-    @property
-    def is_openai(self) -> bool:
-        """Return whether this is OpenAI's own server."""
-        return self.url.host == "api.openai.com"
-
     @classmethod
     def check(cls, name: str, url: str, key: str | None, *, whole: str, key_name: str) -> Endpoint:
         """Return the url and key of a server if the key can travel safely.
@@ -51,7 +46,7 @@ class Endpoint:
         Args:
             name: Such as "the reranker".
             url: Of the server.
-            key: None where it needs none.
+            key: None if it needs none.
             whole: The hint on the url.
             key_name: The setting of the key.
 
@@ -64,32 +59,24 @@ class Endpoint:
         except httpx.InvalidURL:  # whose message may show a password
             raise ModelError(f"the url of {name} cannot be read", hint=whole) from None
         host, here = parsed.netloc.decode(), is_loopback(parsed.host)
-        for wrong, message, hint in (
-            (
-                parsed.scheme not in ("http", "https"),
-                f"the url of {name} is neither http:// nor https://",
-                whole,
-            ),
-            (not host, f"the url of {name} has no host", whole),
-            (
-                parsed.userinfo,
-                "a password in the url would be shown in messages",
-                f"Give the key in {key_name}",
-            ),
-            (
-                not (key.isascii() and key.isprintable()),
-                "the key has characters that no key has",
-                f"Check {key_name}",
-            ),
-            (
-                key and parsed.scheme == "http" and not here,
-                "the key would travel unencrypted",
-                "Use https://, or no key",
-            ),
-        ):
-            if wrong:
-                raise ModelError(message, where=host or None, hint=hint)
+        message, hint = "", whole
+        if parsed.scheme not in ("http", "https"):
+            message = f"the url of {name} is neither http:// nor https://"
+        elif not host:
+            message = f"the url of {name} has no host"
+        elif parsed.userinfo:
+            message, hint = "a password in the url would be shown in messages", f"Give the key in {key_name}"
+        elif not (key.isascii() and key.isprintable()):
+            message, hint = "the key has characters that no key has", f"Check {key_name}"
+        elif key and parsed.scheme == "http" and not here:
+            message, hint = "the key would travel unencrypted", "Use https://, or no key"
+        if message:
+            raise ModelError(message, where=host or None, hint=hint)
         return cls(parsed, host, here, key, name, whole)
+
+    def error(self, message: str, hint: str) -> ModelError:
+        """Return what to raise for a failure of this server."""
+        return ModelError(message, where=self.host, hint=hint)
 
     def client(self, timeout: float, retries: int) -> Any:
         """Return a client of the openai SDK, which sends the key to this url alone and follows no redirect.
@@ -105,7 +92,7 @@ class Endpoint:
 
         limits = openai.Timeout(timeout, connect=CONNECT)
         if self.url.scheme == "https" and not self.here and (missing := _missing_certificates()):
-            raise ModelError(missing, where=self.host, hint=CERTIFICATE_HINT)
+            raise self.error(missing, CERTIFICATE_HINT)
         try:
             # trust_env: a proxy named in the environment must not see what is meant for this machine.
             http = openai.DefaultHttpxClient(timeout=limits, follow_redirects=False, trust_env=not self.here)
@@ -118,7 +105,7 @@ class Endpoint:
             timeout=limits,
             http_client=http,
         )
-        if not self.is_openai:  # of the environment, and for OpenAI alone
+        if self.url.host != "api.openai.com":  # of the environment, and for OpenAI alone
             client.organization = client.project = None
         return client
 
@@ -127,9 +114,11 @@ class Endpoint:
         """Return the variable of the environment that names the proxy of this url; "" if none does."""
         if self.here or proxy_bypass(self.url.host):
             return ""
-        names = (f"{self.url.scheme}_proxy", "all_proxy")
-        found = (name for lower in names for name in (lower, lower.upper()) if os.environ.get(name))
-        return next(found, "")
+        scheme = f"{self.url.scheme}_proxy"
+        for name in (scheme, scheme.upper(), "all_proxy", "ALL_PROXY"):
+            if os.environ.get(name):
+                return name
+        return ""
 
     def unreached(self, detail: str) -> tuple[str, str]:
         """Return why the server was not reached, for people, and the hint: both name what the environment has
@@ -140,9 +129,9 @@ class Endpoint:
         """
         detail = self.short(detail)
         if "CERTIFICATE_VERIFY_FAILED" in detail:
-            named = [name for name in CERTIFICATES if os.environ.get(name)]
-            at = f" by those of {' and '.join(named)}" if named else ""
-            reason = f"its certificate cannot be verified{at} ({detail})"
+            named = _named_certificates()
+            by_those = f" by those of {' and '.join(named)}" if named else ""
+            reason = f"its certificate cannot be verified{by_those} ({detail})"
             return f"cannot be trusted, as {reason}", CERTIFICATE_HINT
         if self.proxy:
             return f"cannot be reached through the proxy of {self.proxy} ({detail})", PROXY_HINT
@@ -151,20 +140,18 @@ class Endpoint:
     def _unusable_environment(self, error: Exception) -> ModelError:
         """Return what to raise if no client can be made with what the environment sets."""
         if missing := _missing_certificates():
-            return ModelError(missing, where=self.host, hint=CERTIFICATE_HINT)
+            return self.error(missing, CERTIFICATE_HINT)
         reason = self.short(str(error) or type(error).__name__)
         if isinstance(error, OSError):
-            named = " and ".join(name for name in CERTIFICATES if os.environ.get(name)) or "the system"
-            message = f"the certificates of {named} cannot be read ({reason})"
-            return ModelError(message, where=self.host, hint=CERTIFICATE_HINT)
-        names = [name for name in os.environ if name.lower().endswith("_proxy") and os.environ[name]]
-        socks = [name for name in names if os.environ[name].lower().startswith("socks")]
+            named = " and ".join(_named_certificates()) or "the system"
+            return self.error(f"the certificates of {named} cannot be read ({reason})", CERTIFICATE_HINT)
+        proxies = {name: url for name, url in os.environ.items() if url and name.lower().endswith("_proxy")}
+        socks = [name for name, url in proxies.items() if url.lower().startswith("socks")]
         if isinstance(error, ImportError) and socks:
             message = f"{' and '.join(socks)} names a SOCKS proxy, for which a package is missing"
-            return ModelError(message, where=self.host, hint=SOCKS_HINT)
-        message = f"the proxy settings {', '.join(names) or 'of the system'} cannot be used"
-        hint = f"Check them, or unset the one that is wrong ({reason})"
-        return ModelError(message, where=self.host, hint=hint)
+            return self.error(message, SOCKS_HINT)
+        message = f"the proxy settings {', '.join(proxies) or 'of the system'} cannot be used"
+        return self.error(message, f"Check them, or unset the one that is wrong ({reason})")
 
     def refusal(self, error: Any, hints: Mapping[int, str], hint: str) -> ModelError:
         """Return what to raise for an error of the SDK.
@@ -177,16 +164,14 @@ class Endpoint:
         import openai
 
         if isinstance(error, openai.APITimeoutError):
-            return ModelError(f"{self.name} did not answer in time", where=self.host, hint=self.hint)
+            return self.error(f"{self.name} did not answer in time", self.hint)
         if not isinstance(error, openai.APIStatusError):
             reason, hint = self.unreached(str(error.__cause__ or error))
-            return ModelError(f"{self.name} {reason}", where=self.host, hint=hint)
-        detail = self.short(error.response.text)
-        return ModelError(
-            f"{self.name} answered {error.status_code}{': ' if detail else ''}{detail}",
-            where=self.host,
-            hint=hints.get(error.status_code, hint),
-        )
+            return self.error(f"{self.name} {reason}", hint)
+        message = f"{self.name} answered {error.status_code}"
+        if detail := self.short(error.response.text):
+            message = f"{message}: {detail}"
+        return self.error(message, hints.get(error.status_code, hint))
 
     def short(self, text: str) -> str:
         """Return a server's text in one line; never with the key, which some repeat."""
@@ -194,12 +179,18 @@ class Endpoint:
         return (line.replace(self.key, "***") if self.key else line)[:200].rstrip(".")
 
 
+def _named_certificates() -> list[str]:
+    """Return the variables of the environment that name certificates."""
+    return [name for name in CERTIFICATES if os.environ.get(name)]
+
+
 def _missing_certificates() -> str:
     """Return what is wrong if the certificates that the environment names are not there; "" if nothing is."""
-    named = ((name, os.environ.get(name)) for name in CERTIFICATES)
-    name, value = next(((name, value) for name, value in named if value), ("", None))
-    if not value:
+    named = _named_certificates()
+    if not named:
         return ""
+    name = named[0]
+    value = os.environ[name]
     places = value.split(os.pathsep) if name == "SSL_CERT_DIR" else [value]
     if any(Path(place).exists() for place in places):
         return ""
@@ -215,7 +206,7 @@ def is_loopback(host: str) -> bool:
 
 
 def retry_after(headers: Mapping[str, str]) -> float:
-    """Return the seconds to wait as a server asks; 0 where it asks for none."""
+    """Return the seconds to wait as a server asks; 0 if it asks for none."""
     try:
         seconds = float(headers.get("retry-after", 0))
     except ValueError:  # a date

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-import threading
 import weakref
 from collections.abc import Sequence
-from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -38,6 +36,10 @@ HINTS = {
 CHECK = f"Check GSWGRAPH_RERANKER and GSWGRAPH_RERANKER_MODEL, or {NOT_NEEDED}"
 
 
+Pairs = Sequence[tuple[str, str]]  # queries with documents
+Scores = NDArray[np.float32]
+
+
 class Reranker(Protocol):
     """Gives pairs of a query and a document a score; safe to use from several threads.
 
@@ -46,7 +48,7 @@ class Reranker(Protocol):
 
     name: str
 
-    def score(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
+    def score(self, pairs: Pairs) -> Scores:
         """Return the relevance in [0, 1] of each document to its query, in the order of the pairs.
 
         Raises:
@@ -69,7 +71,7 @@ def load(settings: Settings) -> Reranker | None:
     return CrossEncoderReranker(name, settings.device, trust=settings.trust_remote_code)
 
 
-class CrossEncoderReranker:
+class CrossEncoderReranker(torch_backend.TorchModel):
     """A CrossEncoder of sentence-transformers (extra `gpu`); in half precision on a GPU.
 
     The model is asked for logits, whether it would answer with them (`Identity`, as the ms-marco models) or
@@ -77,42 +79,40 @@ class CrossEncoderReranker:
     layer ends in a sigmoid has taken it already.
     """
 
+    kind = "CrossEncoder"
+
     def __init__(self, name: str, device: str = "auto", *, trust: bool = False) -> None:
-        self.name, self.device = name, torch_backend.choose_device(device)
-        folder = find_model(name)
-        self._load = partial(torch_backend.load_model, "CrossEncoder", name, folder, self.device, trust)
-        self._lock = threading.Lock()
-        self._batch = torch_backend.BATCH[self.device]
-        self.model = self._load()
+        device = torch_backend.choose_device(device)
+        super().__init__(name, find_model(name), device, trust=trust)
         self._is_sigmoid = _ends_in_sigmoid(name, self.model)
-        if self.device == "cuda":
+        if device == "cuda":
             self._halve()
 
-    def score(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
+    def score(self, pairs: Pairs) -> Scores:
         """Return the relevance of each pair; see `Reranker.score`."""
         if not pairs:
             return np.empty(0, np.float32)
         distinct, rows = _distinct(pairs)
-        by_length = sorted(range(len(distinct)), key=lambda i: -len(distinct[i][0]) - len(distinct[i][1]))
-        scores, hint = np.empty(len(distinct)), f"Try GSWGRAPH_DEVICE=cpu, or {NOT_NEEDED}"
+        longest_first = sorted(range(len(distinct)), key=lambda i: -sum(map(len, distinct[i])))
+        scores = np.empty(len(distinct))
+        hint = f"Try GSWGRAPH_DEVICE=cpu, or {NOT_NEEDED}"
         try:
             with self._lock:
-                scores[by_length] = self._predict([distinct[i] for i in by_length])
+                scores[longest_first] = self._predict([distinct[i] for i in longest_first])
         except (RuntimeError, MemoryError) as error:
-            raise ModelError(
-                f"scoring {len(distinct)} pairs failed ({error})", where=self.name, hint=hint
-            ) from error
+            message = f"scoring {len(distinct)} pairs failed ({error})"
+            raise ModelError(message, where=self.name, hint=hint) from error
         if not np.isfinite(scores).all():
             raise ModelError("the reranker gives scores that are not numbers", where=self.name, hint=hint)
-        return (scores if self._is_sigmoid else sigmoid(scores))[rows].astype(np.float32)
+        if not self._is_sigmoid:
+            scores = sigmoid(scores)
+        return scores[rows].astype(np.float32)
 
-    def _halve(self) -> None:
+    def _probe(self) -> NDArray[Any]:
         texts = torch_backend.PROBES
-        self.model = torch_backend.halved(
-            self.model, lambda: self._predict([(texts[1], text) for text in texts]), self._load
-        )
+        return self._predict([(texts[1], text) for text in texts])
 
-    def _predict(self, pairs: list[tuple[str, str]]) -> NDArray[Any]:
+    def _predict(self, pairs: Pairs) -> NDArray[Any]:
         import torch
 
         def run(size: int) -> Any:
@@ -120,8 +120,7 @@ class CrossEncoderReranker:
                 pairs, batch_size=size, show_progress_bar=False, activation_fn=torch.nn.Identity()
             )
 
-        scores, self._batch = torch_backend.in_memory(run, self._batch, self.name, self.device)
-        return np.asarray(scores, np.float64).reshape(len(pairs))
+        return np.asarray(self._in_memory(run), np.float64).reshape(len(pairs))
 
 
 class HttpReranker:
@@ -144,30 +143,34 @@ class HttpReranker:
         weakref.finalize(self, self._client.close)
         self._wants_texts = self._gives_logits = False  # once seen, for good
 
-    def score(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
+    def score(self, pairs: Pairs) -> Scores:
         """Return the relevance of each pair; see `Reranker.score`."""
         if not pairs:
             return np.empty(0, np.float32)
         distinct, rows = _distinct(pairs)
-        of_query: dict[str, list[int]] = {}
-        for i, (query, _) in enumerate(distinct):
-            of_query.setdefault(query, []).append(i)
+        places_of: dict[str, list[int]] = {}
+        for place, (query, _) in enumerate(distinct):
+            places_of.setdefault(query, []).append(place)
         scores = np.empty(len(distinct))
 
         def run(query: str) -> None:
-            scores[of_query[query]] = self._scores(query, [distinct[i][1] for i in of_query[query]])
+            places = places_of[query]
+            scores[places] = self._scores(query, [distinct[place][1] for place in places])
 
-        for _ in map_unordered(run, of_query, min(THREADS, len(of_query))):
+        for _ in map_unordered(run, places_of, min(THREADS, len(places_of))):
             pass
-        self._gives_logits |= bool(scores.min() < -ROUNDING or scores.max() > 1 + ROUNDING)
-        return (sigmoid(scores) if self._gives_logits else scores.clip(0, 1))[rows].astype(np.float32)
+        if scores.min() < -ROUNDING or scores.max() > 1 + ROUNDING:
+            self._gives_logits = True
+        scores = sigmoid(scores) if self._gives_logits else scores.clip(0, 1)
+        return scores[rows].astype(np.float32)
 
     def _scores(self, query: str, documents: list[str]) -> list[float]:
         """Return the scores of documents. Text-embeddings-inference calls them `texts`, and says so when it
         misses them."""
         import openai
 
-        as_texts, size = self._wants_texts, TEXTS if self._wants_texts else DOCUMENTS
+        as_texts = self._wants_texts
+        size = TEXTS if as_texts else DOCUMENTS
         scores: list[float] = []
         for start in range(0, len(documents), size):
             part = documents[start : start + size]
@@ -190,22 +193,17 @@ class HttpReranker:
     def _read(self, reply: str, count: int) -> list[float]:
         """Return the scores in the order of the documents: one for each, or the reply is of no use."""
         try:
-            body = json.loads(reply)
-            results = body if isinstance(body, list) else body.get("results", body.get("data"))
+            results = json.loads(reply)
+            if not isinstance(results, list):
+                results = results.get("results", results.get("data"))
             name = "score" if results and "score" in results[0] else "relevance_score"
             scores = {result["index"]: float(result[name]) for result in results}
         except (ValueError, TypeError, LookupError, AttributeError, OverflowError, RecursionError) as error:
             reason = self._end.short(f"{type(error).__name__}: {error}")
-            raise ModelError(
-                f"the reranker's answer has no known form ({reason})", where=self._end.host, hint=CHECK
-            ) from error
+            raise self._end.error(f"the reranker's answer has no known form ({reason})", CHECK) from error
         complete = len(results) == count and scores.keys() == set(range(count))
         if not complete or not np.isfinite(list(scores.values())).all():
-            raise ModelError(
-                f"the reranker did not give each of {count} documents one score",
-                where=self._end.host,
-                hint=CHECK,
-            )
+            raise self._end.error(f"the reranker did not give each of {count} documents one score", CHECK)
         return [scores[i] for i in range(count)]
 
 
@@ -214,18 +212,20 @@ def sigmoid(logits: NDArray[Any]) -> NDArray[np.float64]:
     return np.exp(-np.logaddexp(0.0, -np.asarray(logits, np.float64)))
 
 
-def _distinct(pairs: Sequence[tuple[str, str]]) -> tuple[list[tuple[str, str]], NDArray[np.intp]]:
+def _distinct(pairs: Pairs) -> tuple[Pairs, list[int]]:
     """Return the distinct pairs, and for each given pair its row among them."""
     row: dict[tuple[str, str], int] = {}
     rows = [row.setdefault((encodable(query), encodable(document)), len(row)) for query, document in pairs]
-    return list(row), np.asarray(rows, np.intp)
+    return list(row), rows
 
 
 def _ends_in_sigmoid(name: str, model: Any) -> bool:
     """Tell whether scores in [0, 1] come out of the model itself. Raises ModelError for one that is no
     reranker."""
-    kind, made_as = type(model.model).__name__, model.config.architectures or []
+    kind = type(model.model).__name__
+    made_as = model.config.architectures or []
     activation = type(model.activation_fn).__name__
+    problem = ""
     # Another class is loaded all the same, with random numbers for what is missing.
     if kind.endswith("ForSequenceClassification") and kind not in made_as:
         problem = f"this is not a CrossEncoder: it was saved as {', '.join(made_as) or 'something else'}"
@@ -233,7 +233,7 @@ def _ends_in_sigmoid(name: str, model: Any) -> bool:
         problem = f"this model gives {model.num_labels} labels, not one relevance"
     elif activation not in ("Identity", "Sigmoid"):
         problem = f"the scores of this model end in {activation}, which is not known to give a relevance"
-    else:
-        *_, last = model.children()
-        return type(getattr(last, "activation_function", None)).__name__ == "Sigmoid"
-    raise ModelError(problem, where=name, hint=ONE_NUMBER)
+    if problem:
+        raise ModelError(problem, where=name, hint=ONE_NUMBER)
+    *_, last = model.children()
+    return type(getattr(last, "activation_function", None)).__name__ == "Sigmoid"

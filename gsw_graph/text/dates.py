@@ -8,47 +8,43 @@ from collections.abc import Iterator
 from datetime import date
 from typing import NamedTuple
 
-_MONTHS = {
-    word: number
-    for number, words in enumerate(
-        "january jan,february feb,march mar,april apr,may,june jun,july jul,august aug,september sep "
-        "sept,october oct,november nov,december dec".split(","),
-        1,
-    )
-    for word in words.split()
-}
 # Months and days of the week alone are no names.
-CALENDAR_WORDS = frozenset(_MONTHS) | frozenset(
-    "monday tuesday wednesday thursday friday saturday sunday".split()
+CALENDAR_WORDS = frozenset(
+    "january jan february feb march mar april apr may june jun july jul august aug september sep sept "
+    "october oct november nov december dec monday tuesday wednesday thursday friday saturday sunday".split()
 )
-_MONTH = (
-    "(?P<month>January|February|March|April|May|June|July|August|September|October|November|December"
-    "|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)"
-)
-_YEAR = r"(?P<year>1\d{3}|20\d{2})"
+_MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
 
 
-def _numbered(pattern: str, name: str, number: int) -> str:
-    """Write a group again under another name, as one expression may not have it twice."""
-    return pattern.replace(name, f"{name}{number}")
+def _month(number: int) -> str:
+    """Return the pattern of a month; its group has a number, as one expression may not have a name twice."""
+    months = (
+        "January|February|March|April|May|June|July|August|September|October|November|December"
+        "|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec"
+    )
+    return f"(?P<month{number}>{months})"
+
+
+def _year(number: int) -> str:
+    return rf"(?P<year{number}>1\d{{3}}|20\d{{2}})"
 
 
 _DATE = re.compile(
     rf"""\b(?:
-      (?P<day>\d{{1,2}})(?:st|nd|rd|th)?\ (?:of\ )?{_MONTH}\.?,?\ {_YEAR}                     # 12 May 1988
-    | {_numbered(_MONTH, "month", 2)}\.?\ (?P<day2>\d{{1,2}})(?:st|nd|rd|th)?,?\ {_numbered(_YEAR, "year", 2)}
-    | {_numbered(_MONTH, "month", 3)}\.?,?\ {_numbered(_YEAR, "year", 3)}                      # May 1988
+      (?P<day1>\d{{1,2}})(?:st|nd|rd|th)?\ (?:of\ )?{_month(1)}\.?,?\ {_year(1)}        # 12 May 1988
+    | {_month(2)}\.?\ (?P<day2>\d{{1,2}})(?:st|nd|rd|th)?,?\ {_year(2)}                # May 12, 1988
+    | {_month(3)}\.?,?\ {_year(3)}                                                     # May 1988
     # 12 May: no year, no interval
-    | (?P<day6>\d{{1,2}})\ {_numbered(_MONTH, "month", 6)}\b
-    | {_numbered(_MONTH, "month", 7)}\ (?P<day7>\d{{1,2}})\b
-    | (?P<iso>{_numbered(_YEAR, "year", 4)}-(?P<month4>\d\d)-(?P<day4>\d\d))                  # 1988-05-12
-    | (?P<decade>1\d{{2}}0|20\d0)s                                                          # 1980s
-    | (?<![\d,.$€£#-]){_numbered(_YEAR, "year", 5)}(?![\d%]|[,.]\d)                          # 1988
+    | (?P<day6>\d{{1,2}})\ {_month(6)}\b
+    | {_month(7)}\ (?P<day7>\d{{1,2}})\b
+    | (?P<iso>{_year(4)}-(?P<month4>\d\d)-(?P<day4>\d\d))                              # 1988-05-12
+    | (?P<decade>1\d{{2}}0|20\d0)s                                                     # 1980s
+    | (?<![\d,.$€£#-]){_year(5)}(?![\d%]|[,.]\d)                                       # 1988
     )(?!\w)""",
     re.VERBOSE,
 )
 
-# A bare number of four digits is no year where its neighbours make it an amount or the number of something.
+# A bare number of four digits is no year if its neighbours make it an amount or the number of something.
 _AMOUNT = (
     r"(?:costs?|prices?|sums?|totals?|values?|populations?|lengths?|heights?|weights?|widths?|depths?|areas?"
     r"|distances?|salar(?:y|ies)|wages?|budgets?|fees?|fines?|rents?|debts?|capacit(?:y|ies)|attendances?"
@@ -98,13 +94,14 @@ def find_dates(text: str) -> Iterator[Date]:
     neighbours: "a cost of 1200", "1200 people", "page 1200".
     """
     for match in _DATE.finditer(text):
-        parts = {key.rstrip("234567"): value for key, value in match.groupdict().items() if value}
+        begin, end = match.span()
+        parts = {name.rstrip("1234567"): part for name, part in match.groupdict().items() if part}
         if "day" in parts and "year" not in parts:
-            yield Date(match.start(), match.end(), match[0], None)
-        elif len(parts) == 1 and "year" in parts and _is_amount(text, match.start(), match.end()):
+            yield Date(begin, end, match[0], None)
+        elif list(parts) == ["year"] and _is_amount(text, begin, end):
             continue
         elif days := _interval(parts):
-            yield Date(match.start(), match.end(), match[0], days)
+            yield Date(begin, end, match[0], days)
 
 
 def _is_amount(text: str, begin: int, end: int) -> bool:
@@ -119,28 +116,33 @@ def _is_amount(text: str, begin: int, end: int) -> bool:
 
 
 def _column_head(text: str, begin: int) -> str:
-    """Return the head of the column of a Markdown table that a place in a text is in, "" where it is in
+    """Return the head of the column of a Markdown table that a place in a text is in, "" if it is in
     none."""
     line = text[text.rfind("\n", 0, begin) + 1 : begin]
     if not line.startswith("|"):
         return ""
-    heads = text[:begin].rpartition("\n\n")[2].partition("\n")[0].split("|")
-    return heads[line.count("|")] if line.count("|") < len(heads) else ""
+    column = line.count("|")
+    first_line = text[:begin].rpartition("\n\n")[2].partition("\n")[0]
+    heads = first_line.split("|")
+    return heads[column] if column < len(heads) else ""
 
 
 def _interval(parts: dict[str, str]) -> tuple[str, str] | None:
-    """Return the first and the last day of a date; None where the calendar has none."""
-    if "decade" in parts:
-        return f"{parts['decade']}-01-01", f"{parts['decade'][:3]}9-12-31"
-    year, word = int(parts["year"]), parts.get("month", "").casefold()
-    if not word:
+    """Return the first and the last day of a date; None if the calendar has none."""
+    if decade := parts.get("decade"):
+        return f"{decade}-01-01", f"{decade[:3]}9-12-31"
+    year = parts["year"]
+    if "month" not in parts:
         return f"{year}-01-01", f"{year}-12-31"
-    month = int(word) if word.isdigit() else _MONTHS[word[:3]]
+    name = parts["month"]
+    month = int(name) if name.isdigit() else _MONTHS.index(name[:3].casefold()) + 1
     try:
-        first = date(year, month, int(parts.get("day", 1)))
+        first = date(int(year), month, int(parts.get("day", 1)))
     except ValueError:
         return None
-    last = first if "day" in parts else first.replace(day=calendar.monthrange(year, month)[1])
+    last = first
+    if "day" not in parts:
+        last = first.replace(day=calendar.monthrange(first.year, month)[1])
     return first.isoformat(), last.isoformat()
 
 
@@ -173,9 +175,9 @@ def is_distinctive(name: str) -> bool:
     is written small; scripts without small letters have none.
     """
     rest = _ARTICLE.sub("", name.strip())
-    spans = [(part.begin, part.end) for part in find_dates(rest)]
-    for begin, end in [*spans, *(match.span() for match in _NUMBER.finditer(rest))]:
+    spans = [(found.begin, found.end) for found in find_dates(rest)]
+    spans += (match.span() for match in _NUMBER.finditer(rest))
+    for begin, end in spans:
         rest = rest[:begin] + " " * (end - begin) + rest[end:]
-    return any(
-        not word.islower() and word.lower() not in _COMMON for word in _WORD.findall(_ORDINAL.sub(" ", rest))
-    )
+    words = _WORD.findall(_ORDINAL.sub(" ", rest))
+    return any(not word.islower() and word.lower() not in _COMMON for word in words)

@@ -20,24 +20,11 @@ from gsw_graph.text.scripts import is_uncased, marked_names, uninflected, withou
 from gsw_graph.text.words import (
     CONNECTORS,
     FUNCTION_WORDS,
-    LETTERS,
     STOP_WORDS,
     WORD,
     fold,
     normalise_characters,
 )
-
-__all__ = [
-    "CONNECTORS",
-    "FUNCTION_WORDS",
-    "LETTERS",
-    "LONGEST",
-    "WORD",
-    "FoundName",
-    "find_names",
-    "normalise",
-    "title_names",
-]
 
 _PLAIN = re.compile(r"[A-Za-z0-9]+(?: [A-Za-z0-9]+)*")
 # "An" before a consonant is the name An, but for initials: an MRI.
@@ -54,7 +41,7 @@ def normalise(name: str) -> str:
     article and endings of cases (`scripts.uninflected`) off, one space between words.
 
     Digits and codes stay as they are, and so does a name of punctuation or symbols alone (+, !!!). Empty
-    where nothing can be seen of the name, or more than LONGEST characters. Idempotent.
+    if nothing can be seen of the name, or more than LONGEST characters. Idempotent.
     """
     if len(name) > LONGEST:
         return ""
@@ -63,23 +50,22 @@ def normalise(name: str) -> str:
         while (shorter := _ARTICLE.sub("", name)) != name:
             name = shorter
         return name
-    written = name
-    name = whole = fold(name)
-    while (shorter := _ARTICLE.sub("", _trim(_SPACE.sub(" ", _POSSESSIVE.sub("", name))))) != name:
-        name = shorter
-    name = (
-        uninflected(name) or _symbols(whole) or _symbols(written.casefold())
-    )  # as written where it is an accent alone
-    return name if len(name) <= LONGEST else ""  # a ligature may stand for many letters
+    whole = shorter = fold(name)
+    previous = ""
+    while shorter != previous:
+        previous = shorter
+        shorter = _ARTICLE.sub("", _trim(_SPACE.sub(" ", _POSSESSIVE.sub("", shorter))))
+    # As written if it is an accent alone.
+    normal = uninflected(shorter) or _symbols(whole) or _symbols(name.casefold())
+    return normal if len(normal) <= LONGEST else ""  # a ligature may stand for many letters
 
 
 def _symbols(name: str) -> str:
-    """Return a name without letters and digits as it is; empty where nothing of it can be seen."""
-    return (
-        " ".join(name.split())
-        if any(unicodedata.category(c) not in ("Cc", "Cf") and not c.isspace() for c in name)
-        else ""
-    )
+    """Return a name without letters and digits as it is; empty if nothing of it can be seen."""
+    for sign in name:
+        if not sign.isspace() and unicodedata.category(sign) not in ("Cc", "Cf"):
+            return " ".join(name.split())
+    return ""
 
 
 def _trim(name: str) -> str:
@@ -89,11 +75,13 @@ def _trim(name: str) -> str:
     begin, end = 0, len(name)
     while begin < end and not name[begin].isalnum():
         begin += 1
-    while end > begin and not (
-        name[end - 1].isalnum() or name[end - 1] in "+#" or unicodedata.category(name[end - 1])[0] == "M"
-    ):
+    while end > begin and not _can_end(name[end - 1]):
         end -= 1
     return name[begin:end]
+
+
+def _can_end(sign: str) -> bool:
+    return sign.isalnum() or sign in "+#" or unicodedata.category(sign).startswith("M")
 
 
 # Names in a text
@@ -163,7 +151,7 @@ class FoundName(NamedTuple):
 
 @dataclass(slots=True)
 class _Token:
-    """Hold a word in its place; `named` where it is capitalised, or a number that follows such a word."""
+    """Hold a word in its place; `named` if it is capitalised, or a number that follows such a word."""
 
     begin: int
     end: int
@@ -175,6 +163,9 @@ class _Token:
         return self.word.casefold() in FUNCTION_WORDS
 
 
+Run = list[_Token]
+
+
 def find_names(text: str, language: Language = ENGLISH) -> Iterator[FoundName]:
     """Find the names of a text, with their parts between connectors."""
     text = normalise_characters(text)
@@ -182,58 +173,70 @@ def find_names(text: str, language: Language = ENGLISH) -> Iterator[FoundName]:
         yield from map(FoundName, marked_names(text))
         text = without_uncased(text)
     connectors = CONNECTORS | language.joins
-    run: list[_Token] = []
+    is_foreign = language.is_foreign
+    run: Run = []
     starts = False  # does the run begin a sentence
     before = ""  # the word before the run
     word, end = "", 0
     for match in WORD.finditer(text):
-        previous, word, gap = word, match[0], text[end : match.start()]
-        begin, end = match.start(), match.end()
-        if language.words is not FUNCTION_WORDS and (cut := elided(word)) and word[cut].isupper():
-            begin, word = begin + cut, word[cut:]
-        token = _Token(
-            begin, end, word, named=word[0].isupper() or (word[0].islower() and word != word.lower())
-        )
-        joined = bool(run) and (gap in (" ", " & ") or (gap == ". " and _abbreviates(run[-1].word)))
-        if joined and word.isdigit() and run[-1].named and not run[-1].is_function_word:
-            token.named = True
-        if joined and (token.named or (word in connectors and _connectors_at_end(run) < _MAX_CONNECTORS)):
-            run.append(token)
-            continue
+        previous, word = word, match[0]
+        begin = match.start()
+        gap = text[end:begin]
+        end = match.end()
+        cut = elided(word) if is_foreign else 0
+        if cut and word[cut].isupper():
+            word = word[cut:]
+        token = _Token(end - len(word), end, word, named=_is_capitalised(word))
+        if run and (gap in (" ", " & ") or (gap == ". " and _abbreviates(run[-1].word))):
+            if word.isdigit() and run[-1].named and not run[-1].is_function_word:
+                token.named = True
+            if token.named or (word in connectors and _connectors_at_end(run) < _MAX_CONNECTORS):
+                run.append(token)
+                continue
         if run:
             yield from _names_of(text, run, starts, before, language)
             run = []
         if token.named:
-            starts = match.start() == 0 or not gap or bool(_SENTENCE_END.search(gap))
+            starts = begin == 0 or not gap or bool(_SENTENCE_END.search(gap))
             if not starts and gap.startswith("]"):
-                starts = bool(_AFTER_REFERENCE.search(text, max(0, token.begin - 30), token.begin - len(gap)))
+                reference = text[max(0, token.begin - 30) : token.begin - len(gap)]
+                starts = bool(_AFTER_REFERENCE.search(reference))
             before = previous.casefold() if gap == " " else ""
             run.append(token)
     if run:
         yield from _names_of(text, run, starts, before, language)
 
 
+def _is_capitalised(word: str) -> bool:
+    first = word[0]
+    return first.isupper() or (first.islower() and word != word.lower())
+
+
 def title_names(title: str) -> Iterator[str]:
     """Find the names of a title: all of it, without its parenthesis, and the part before its first comma
-    where that is more than punctuation."""
+    if that is more than punctuation."""
     bare = _PARENTHESIS.sub("", title).strip()
     first = bare.partition(", ")[0]
-    yield from dict.fromkeys(
-        name for name in (title, bare, first if any(map(str.isalnum, first)) else "") if name
-    )
+    names = [title, bare]
+    if any(map(str.isalnum, first)):
+        names.append(first)
+    yield from filter(None, dict.fromkeys(names))
 
 
 def _abbreviates(word: str) -> bool:
     return (len(word) == 1 and word != "I") or word.casefold() in _ABBREVIATIONS
 
 
-def _connectors_at_end(run: list[_Token]) -> int:
-    return next((count for count, token in enumerate(reversed(run)) if token.named), len(run))
+def _connectors_at_end(run: Run) -> int:
+    count = 0
+    for token in reversed(run):
+        if token.named:
+            break
+        count += 1
+    return count
 
 
-def _names_of(
-    text: str, run: list[_Token], starts: bool, before: str, language: Language
-) -> Iterator[FoundName]:
+def _names_of(text: str, run: Run, starts: bool, before: str, language: Language) -> Iterator[FoundName]:
     """Find the names in a run of capitalised words and connectors: the whole, and its parts between
     connectors."""
     while run and not run[-1].named:
@@ -241,15 +244,15 @@ def _names_of(
     if run[0].word.isupper() and _in_capitals(text, run):
         yield from _in_headline(text, run)
         return
-    if language.words is not FUNCTION_WORDS:
+    if language.is_foreign:
         yield from _foreign_names(text, run, starts, before, language)
         return
     length = len(run)
     run, lead = _without_openers(text, run, starts, before)
     starts = starts and len(run) == length
-    if not any(_can_name(token) for token in run) or _is_no_name(run):
+    if not any(map(_can_name, run)) or _is_no_name(run):
         return
-    parts: list[list[_Token]] = [[]]
+    parts: list[Run] = [[]]
     for token in run:
         if not token.named and token.word in _SPLIT_AT:
             parts.append([])
@@ -257,33 +260,31 @@ def _names_of(
             parts[-1].append(token)
     if len(run) <= _MAX_TOKENS:
         yield FoundName(_slice(text, run), starts and len(run) == 1, lead)
-    if len(parts) > 1:
-        for number, part in enumerate(parts):
-            if part and part[0].word in ("The", "A", "I"):
-                part = part[1:]
-            if (
-                part
-                and len(part) <= _MAX_TOKENS
-                and not _is_no_name(part)
-                and any(_can_name(token) and not token.is_function_word for token in part)
-            ):
-                yield FoundName(_slice(text, part), lead="" if number else lead)
+    if len(parts) == 1:
+        return
+    for number, part in enumerate(parts):
+        if part and part[0].word in ("The", "A", "I"):
+            part = part[1:]
+        if not part or len(part) > _MAX_TOKENS or _is_no_name(part):
+            continue
+        if any(_can_name(token) and not token.is_function_word for token in part):
+            yield FoundName(_slice(text, part), lead="" if number else lead)
 
 
-def _foreign_names(
-    text: str, run: list[_Token], starts: bool, before: str, language: Language
-) -> Iterator[FoundName]:
+def _foreign_names(text: str, run: Run, starts: bool, before: str, language: Language) -> Iterator[FoundName]:
     """Find the names in a run of words of another language: what is left without its function words."""
     length = len(run)
     while run and (not run[0].named or run[0].word.casefold() in language.words):
-        before, run = run[0].word.casefold(), run[1:]
+        before = run[0].word.casefold()
+        run = run[1:]
     if not run or len(run) > _MAX_TOKENS:
         return
     starts = starts and len(run) == length
+    is_starter = starts and len(run) == 1
     if not language.nouns:
-        yield FoundName(_slice(text, run), starts and len(run) == 1)
+        yield FoundName(_slice(text, run), is_starter)
         return
-    parts: list[tuple[str, list[_Token]]] = []  # each with the word before it
+    parts: list[tuple[str, Run]] = []  # each with the word before it
     for named, group in groupby(run, key=lambda token: token.named):
         tokens = list(group)
         if named:
@@ -291,15 +292,16 @@ def _foreign_names(
         before = tokens[-1].word
     for number, (previous, part) in enumerate(parts):
         noun = len(part) == 1 and (previous not in BEFORE_PLACE or (starts and not number))
-        yield FoundName(_slice(text, part), starts and len(run) == 1, noun=noun)
+        yield FoundName(_slice(text, part), is_starter, noun=noun)
         if len(part) > 1 and precedes_noun(previous):  # the mountain village Oberlinden
             yield FoundName(_slice(text, part[1:]))
     if len(parts) > 1:  # Otto von Bismarck, but the end of the war, a portrait of Ada Lovelace
-        noun = len(parts[0][1]) == 1 and (parts[1][0] not in BEFORE_PLACE or len(parts[1][1]) > 1)
+        (_, first), (previous, second), *_ = parts
+        noun = len(first) == 1 and (previous not in BEFORE_PLACE or len(second) > 1)
         yield FoundName(_slice(text, run), noun=noun)
 
 
-def _without_openers(text: str, run: list[_Token], starts: bool, before: str) -> tuple[list[_Token], str]:
+def _without_openers(text: str, run: Run, starts: bool, before: str) -> tuple[Run, str]:
     """Cut the function words, and the month or day after "in" and "on", that stand before a name.
 
     A function word with a capital in the middle of a sentence is part of the name (Will Ashby, In Utero).
@@ -316,60 +318,62 @@ def _without_openers(text: str, run: list[_Token], starts: bool, before: str) ->
         return [], ""
     begin, lead = 0, ""
     if starts and first and not _is_first_name(text, run, first):
-        begin, lead = 1, run[0].word if first == 1 else ""
-    while begin < first and run[begin].word in ("I", "The", "A", "An") and not (begin == 0 and starts):
-        begin += 1  # an article is no part of a name's normal form
-    while begin < first and not run[begin].named:
+        begin = 1
+        lead = run[0].word if first == 1 else ""
+    # An article is no part of a name's normal form.
+    while begin < first and run[begin].word in ("I", "The", "A", "An") and (begin or not starts):
         begin += 1
-    for place in range(begin, len(run) - 1):
-        previous = run[place - 1].word.casefold() if place else before
-        month = run[place].word.casefold()
-        if month not in CALENDAR_WORDS or previous not in (_ON_DAYS if month in _DAYS else _IN_MONTHS):
-            break
-        begin, lead = place + 1, ""
-        while begin < len(run) and not run[begin].named:
-            begin += 1
-        break
+    begin = _next_named(run, begin)
+    if begin < len(run) - 1:
+        month = run[begin].word.casefold()
+        previous = run[begin - 1].word.casefold() if begin else before
+        if month in CALENDAR_WORDS and previous in (_ON_DAYS if month in _DAYS else _IN_MONTHS):
+            return run[_next_named(run, begin + 1) :], ""
     return run[begin:], lead
 
 
-def _is_first_name(text: str, run: list[_Token], first: int) -> bool:
+def _next_named(run: Run, begin: int) -> int:
+    while begin < len(run) and not run[begin].named:
+        begin += 1
+    return begin
+
+
+def _is_first_name(text: str, run: Run, first: int) -> bool:
     """Tell by the sentence whether the function word that opens it is the first name of who does something:
     Will Ashby built the pier. Will Ashby build a pier?"""
-    opener, following = run[0].word.casefold(), run[1].word
     if first != 1:
         return False
+    opener, following = run[0].word.casefold(), run[1].word
+    end = run[-1].end
     if opener == "an":  # an article only before a vowel
         return following[0] not in "AEIOUHaeiouh" and following[1:].islower()
     if opener in _MODALS:
-        mark = _SENTENCE_MARK.search(text, run[-1].end, run[-1].end + _SENTENCE)
+        mark = _SENTENCE_MARK.search(text, end, end + _SENTENCE)
         return mark is None or mark[0] != "?"
-    return opener not in _OPENERS and bool(_FINITE.match(text, run[-1].end) or run[-1].word.endswith("'s"))
+    return opener not in _OPENERS and bool(_FINITE.match(text, end) or run[-1].word.endswith("'s"))
 
 
-def _in_capitals(text: str, run: list[_Token]) -> bool:
+def _in_capitals(text: str, run: Run) -> bool:
     """Tell a headline from an abbreviation: many words in capitals, in the run or in its whole line."""
     if len(run) >= _CAPITALS and all(token.word.isupper() or token.word.isdigit() for token in run):
         return sum(len(token.word) > 1 for token in run) >= _CAPITALS
-    begin = text.rfind("\n", max(0, run[0].begin - _SENTENCE), run[0].begin) + 1
-    end = text.find("\n", run[-1].end, run[-1].end + _SENTENCE)
-    line = text[max(begin, run[0].begin - _SENTENCE) : end if end >= 0 else run[-1].end + _SENTENCE]
+    first = max(0, run[0].begin - _SENTENCE)
+    last = run[-1].end + _SENTENCE
+    line_begin = text.rfind("\n", first, run[0].begin) + 1
+    line_end = text.find("\n", run[-1].end, last)
+    line = text[max(line_begin, first) : line_end if line_end >= 0 else last]
     return line.isupper() and len(line.split()) >= _CAPITALS
 
 
-def _in_headline(text: str, run: list[_Token]) -> Iterator[FoundName]:
+def _in_headline(text: str, run: Run) -> Iterator[FoundName]:
     """Offer the words of a text in capitals, one to four together, and those between function words."""
-    chunk: list[_Token] = []
-    for token in [*run, None]:
-        if token is not None and token.word.casefold() not in STOP_WORDS:
-            chunk.append(token)
-            continue
-        if 2 <= len(chunk) < _CAPITALS:
+    for is_small, group in groupby(run, key=lambda token: token.word.casefold() in STOP_WORDS):
+        chunk = list(group)
+        if not is_small and 2 <= len(chunk) < _CAPITALS:
             yield FoundName(_slice(text, chunk), capitals=2)
-        chunk = []
     for begin in range(len(run)):
-        for end in range(begin + 1, min(begin + _CAPITALS, len(run)) + 1):
-            yield FoundName(_slice(text, run[begin:end]), capitals=1)
+        for size in range(1, min(_CAPITALS, len(run) - begin) + 1):
+            yield FoundName(_slice(text, run[begin : begin + size]), capitals=1)
 
 
 def _can_name(token: _Token) -> bool:
@@ -377,7 +381,7 @@ def _can_name(token: _Token) -> bool:
     return token.named and token.word.casefold() not in CALENDAR_WORDS
 
 
-def _is_no_name(tokens: list[_Token]) -> bool:
+def _is_no_name(tokens: Run) -> bool:
     """Tell whether words are a single one that is never a name: a value, or a function word with another at
     its end (True, I'm, Don't, Let's)."""
     if len(tokens) > 1:
@@ -389,6 +393,6 @@ def _is_no_name(tokens: list[_Token]) -> bool:
     return first != word and first in _OPENERS
 
 
-def _slice(text: str, tokens: list[_Token]) -> str:
+def _slice(text: str, tokens: Run) -> str:
     """Return a name as written, without a possessive 's."""
     return _TRAILING_POSSESSIVE.sub("", text[tokens[0].begin : tokens[-1].end])

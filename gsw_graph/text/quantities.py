@@ -7,14 +7,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal, InvalidOperation
 from functools import lru_cache
 
 from gsw_graph.text.dates import find_dates
+from gsw_graph.text.words import table
 
 Keys = frozenset[str]
+Match = re.Match[str]
+Day = tuple[int, int, int]  # year (0 without one), month, day of the month
 
 
 @dataclass(frozen=True)
@@ -37,94 +41,21 @@ class Quantities:
         return [any(alternative <= keys for alternative in part) for part in self.parts]
 
 
-_ONES = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
-    "seventeen eighteen nineteen"
-).split()
-_TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
-_SCALES = {"hundred": 100, "thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
-_OF_WORDS = {word: number for number, word in enumerate(_ONES)} | {
-    word: 10 * number for number, word in enumerate(_TENS, 2)
-}
-# The numbers from one to twelve in other languages; a word that means something else there too is left out.
-_FOREIGN = (
-    "zwei drei vier fünf sechs sieben acht neun zehn elf zwölf",
-    "deux trois quatre cinq six sept huit neuf dix onze douze",
-    "dos tres cuatro cinco seis siete ocho nueve diez once doce",
-    "due tre quattro cinque sei sette otto nove dieci undici dodici",
-    "dois três quatro cinco seis sete oito nove dez onze doze",
-)
-_ALSO_ENGLISH = frozenset("once dos six elf due sept sei nove".split())
-_ABROAD = {
-    word: number
-    for words in _FOREIGN
-    for number, word in enumerate(words.split(), 2)
-    if word not in _ALSO_ENGLISH
-}
-_ORDINALS = {
-    word: int(number)
-    for number, word in (
-        entry.split()
-        for entry in (
-            "1 first,2 second,3 third,4 fourth,5 fifth,6 sixth,7 seventh,8 eighth,9 ninth,10 tenth,"
-            "11 eleventh,12 twelfth,13 thirteenth,14 fourteenth,15 fifteenth,16 sixteenth,17 seventeenth,"
-            "18 eighteenth,19 nineteenth,20 twentieth,21 twenty-first,22 twenty-second"
-        ).split(",")
-    )
-}
+_TABLES = table("quantities")
+_OF_WORDS: dict[str, int] = _TABLES["words"]
+_SCALES: dict[str, int] = _TABLES["scales"]
+# The numbers from one to twelve in other languages; a word that means something else in English is left out.
+_ABROAD: dict[str, int] = _TABLES["foreign words"]
+_ORDINALS: dict[str, int] = _TABLES["ordinals"]
 # What stands for a scale behind digits.
-_SHORT_SCALES = dict(_SCALES)
-for _line in (
-    "1000 k tsd tausend mille mil",
-    "1000000 mn mio millionen millions millones milioni milhões",
-    "1000000000 bn mrd milliarden milliards miliardi",
-    "12 dozen dutzend",
-):
-    _size, *_words = _line.split()
-    _SHORT_SCALES.update(dict.fromkeys(_words, int(_size)))
-_UNITS = {
-    word: line.split()[0]
-    for line in (
-        "kilometre km kilometres kilometer kilometers kilomètre kilomètres kilómetros chilometri",
-        "metre m metres meter meters mètre mètres metro metros metri",
-        "centimetre cm centimetres centimeter centimeters zentimeter",
-        "millimetre mm millimetres millimeter millimeters",
-        "mile mi miles meile meilen",
-        "foot ft feet",
-        "inch inches",
-        "kilogram kg kilograms kilogramme kilogrammes kilogramm kilo kilos",
-        "gram g grams gramme grammes gramm",
-        "tonne t tonnes ton tons",
-        "litre l litres liter liters",
-        "hectare ha hectares hektar",
-        "hour h hr hrs hours stunde stunden",
-        "minute min minutes minuten",
-        "second s sec seconds sekunde sekunden",
-        "year yr yrs years jahr jahre jahren",
-        "degree ° °c °f degrees grad",
-        "percent % prozent percentage",
-        "dollar $ dollars usd",
-        "euro € euros eur",
-        "pound £ pounds gbp lb lbs",
-        "yen ¥ jpy",
-        "franc chf francs franken",
-        "century centuries siècle siècles jahrhundert jahrhunderts siglo siglos secolo secoli século séculos",
-    )
-    for word in line.split()
-}
+_SHORT_SCALES = _SCALES | _TABLES["scales behind digits"]
+_UNITS: dict[str, str] = {}
+for _name, _words in _TABLES["units"].items():
+    _UNITS |= dict.fromkeys([_name, *_words.split()], _name)
 _LONGER = frozenset(word for word in _UNITS if len(word) > 2)  # units without a number beside them, too
-_MONTHS = {
-    name: number
-    for names in (
-        "january february march april may june july august september october november december",
-        "januar februar märz april mai juni juli august september oktober november dezember",
-        "janvier février mars avril mai juin juillet août septembre octobre novembre décembre",
-        "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre",
-        "gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre",
-        "janeiro fevereiro março abril maio junho julho agosto setembro outubro novembro dezembro",
-    )
-    for number, name in enumerate(names.split(), 1)
-}
+_MONTHS: dict[str, int] = {}
+for _names in _TABLES["months"]:
+    _MONTHS |= {name: number for number, name in enumerate(_names.split(), 1)}
 
 
 def _one_of(words: Iterable[str]) -> str:
@@ -167,106 +98,116 @@ _ROMAN_VALUES = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100}
 _COMMA_IS_POINT = frozenset(("de", "fr", "es", "it", "pt", "ru", "el"))
 
 
+class _Reading:
+    """Gather the parts and keys of a text, and blank what is read."""
+
+    def __init__(self, text: str) -> None:
+        self.rest = text
+        self.parts: list[frozenset[Keys]] = []
+        self.keys: set[str] = set()
+
+    def add(self, part: Iterable[Iterable[str]], keys: Iterable[str]) -> None:
+        """Add the alternatives of a part, and the keys that the text has by it."""
+        self.parts.append(frozenset(map(frozenset, part)))
+        self.keys.update(keys)
+
+    def add_any(self, keys: Iterable[str]) -> None:
+        """Add a part that each of some keys says."""
+        self.add([[key] for key in keys], keys)
+
+    def blank(self, begin: int, end: int) -> None:
+        self.rest = self.rest[:begin] + " " * (end - begin) + self.rest[end:]
+
+
 @lru_cache(maxsize=512)
 def quantities(text: str) -> Quantities:
     """Return what a text says in numbers, dates and units."""
-    parts: list[frozenset[Keys]] = []
-    keys: set[str] = set()
-    rest = text
+    reading = _Reading(text)
     for found in _DAY.finditer(text):
-        if alternatives := _days(found):
-            rest = _blanked(rest, found.start(), found.end())
-            parts.append(alternatives)
-            keys.update(_of_days(found))
-    for when in find_dates(rest):
+        if days := list(_readings(found)):
+            reading.blank(*found.span())
+            reading.add(_alternatives(days), _keys_of_days(days))
+    for when in find_dates(reading.rest):
         if when.days is not None and when.text.strip()[0].isalpha():  # a month of a year
-            keys.update((f"@{when.days[0][:7]}", f"#{when.days[0][:4]}"))
-            parts.append(frozenset([frozenset([f"@{when.days[0][:7]}"])]))
-            rest = _blanked(rest, when.begin, when.end)
-    for found in _NUMBER.finditer(rest):
+            month = when.days[0][:7]
+            reading.blank(when.begin, when.end)
+            reading.add([[f"@{month}"]], [f"@{month}", f"#{month[:4]}"])
+    for found in _NUMBER.finditer(reading.rest):
         values = _values(found, text)
         if not values:
             continue
-        rest = _blanked(rest, found.start(), found.end())
-        parts.append(frozenset(frozenset([value]) for value in values))
-        keys.update(values)
-        for unit in filter(None, (found["coin"], found["unit"])):
-            key = _unit(unit)
-            parts.append(frozenset([frozenset([key])]))
-            keys.add(key)
-    for found in _ROMAN.finditer(rest):
+        reading.blank(*found.span())
+        reading.add_any(values)
+        for unit in (found["coin"], found["unit"]):
+            if unit:
+                reading.add_any([_unit(unit)])
+    for found in _ROMAN.finditer(reading.rest):
         if found[0]:
             number = _roman(found[0])
-            keys.update((f"#{number}", f"#{number}th"))
-            parts.append(frozenset(frozenset([key]) for key in (f"#{number}", f"#{number}th")))
-            rest = _blanked(rest, found.start(), found.end())
-    keys.update(f"~{_UNITS[word]}" for word in re.findall(r"[^\W\d_]{3,}", text.lower()) if word in _LONGER)
-    return Quantities(tuple(parts), frozenset(keys), rest)
+            reading.blank(*found.span())
+            reading.add_any([f"#{number}", f"#{number}th"])
+    words = re.findall(r"[^\W\d_]{3,}", text.lower())
+    reading.keys.update(f"~{_UNITS[word]}" for word in words if word in _LONGER)
+    return Quantities(tuple(reading.parts), frozenset(reading.keys), reading.rest)
 
 
-def _blanked(text: str, begin: int, end: int) -> str:
-    return text[:begin] + " " * (end - begin) + text[end:]
-
-
-def _days(found: re.Match[str]) -> frozenset[Keys]:
-    """Return the alternatives of a day: itself, or the day without a year, and the year elsewhere."""
-    alternatives: set[Keys] = set()
-    for year, month, day in _readings(found):
-        if year:
-            alternatives.add(frozenset([f"@{year}-{month:02}-{day:02}"]))
-            alternatives.add(frozenset([f"@no year-{month:02}-{day:02}", f"#{year}"]))
-        else:
-            alternatives.add(frozenset([f"@any year-{month:02}-{day:02}"]))
-    return frozenset(alternatives)
-
-
-def _of_days(found: re.Match[str]) -> set[str]:
-    """Return the keys of a day, of its month and its year."""
-    keys: set[str] = set()
-    for year, month, day in _readings(found):
+def _alternatives(days: Iterable[Day]) -> Iterator[list[str]]:
+    """Yield the alternatives of a day: itself, or the day without a year, and the year elsewhere."""
+    for year, month, day in days:
         end = f"{month:02}-{day:02}"
-        keys |= {f"#{day}", f"#{day}th", f"@any year-{end}"}
-        keys |= {f"@{year}-{end}", f"#{year}", f"@{year}-{month:02}"} if year else {f"@no year-{end}"}
-    return keys
+        if year:
+            yield [f"@{year}-{end}"]
+            yield [f"@no year-{end}", f"#{year}"]
+        else:
+            yield [f"@any year-{end}"]
 
 
-def _readings(found: re.Match[str]) -> Iterator[tuple[int, int, int]]:
+def _keys_of_days(days: Iterable[Day]) -> Iterator[str]:
+    """Yield the keys of a day, of its month and its year."""
+    for year, month, day in days:
+        end = f"{month:02}-{day:02}"
+        yield from (f"#{day}", f"#{day}th", f"@any year-{end}")
+        if year:
+            yield from (f"@{year}-{end}", f"#{year}", f"@{year}-{month:02}")
+        else:
+            yield f"@no year-{end}"
+
+
+def _readings(found: Match) -> Iterator[Day]:
     """Yield year (0 without one), month and day of a date; twice if day and month may change places."""
-    groups = found.groupdict()
-    year = int(groups["year"] or groups["year2"] or groups["year3"] or groups["year4"] or 0)
-    if groups["sign"]:
-        first, second = int(groups["first"]), int(groups["middle"])
-        orders = [(second, first)] if groups["sign"] == "." else [(second, first), (first, second)]
-    elif groups["year4"]:
-        orders = [(int(groups["month4"]), int(groups["day4"]))]
+    year = int(found["year"] or found["year2"] or found["year3"] or found["year4"] or 0)
+    if found["sign"]:
+        first, second = int(found["first"]), int(found["middle"])
+        orders = [(second, first)]
+        if found["sign"] != ".":
+            orders.append((first, second))
+    elif found["year4"]:
+        orders = [(int(found["month4"]), int(found["day4"]))]
     else:
-        month = _MONTHS[(groups["month"] or groups["month2"]).lower()]
-        orders = [(month, int(groups["day"] or groups["day2"]))]
-    for month, day in orders:
-        try:
-            date(year or 2000, month, day)
-        except ValueError:
-            continue
-        yield year, month, day
+        month = found["month"] or found["month2"]
+        orders = [(_MONTHS[month.lower()], int(found["day"] or found["day2"]))]
+    for month_number, day in orders:
+        with suppress(ValueError):
+            date(year or 2000, month_number, day)
+            yield year, month_number, day
 
 
-def _values(found: re.Match[str], text: str) -> set[str]:
+def _values(found: Match, text: str) -> set[str]:
     """Return the keys of a number; of one that can be read in two ways, those of both."""
-    groups = found.groupdict()
-    if groups["ordinal"]:
-        return {f"#{_ORDINALS[groups['ordinal'].lower()]}th"}
-    if groups["abroad"]:
-        return {_key(Decimal(_ABROAD[groups["abroad"].lower()]))}
-    if groups["spelled"]:
-        return {_key(Decimal(_spelled(groups["spelled"])))}
-    numbers = _read_digits(groups["digits"], text)
-    if groups["rank"]:
+    if word := found["ordinal"]:
+        return {f"#{_ORDINALS[word.lower()]}th"}
+    if word := found["abroad"]:
+        return {f"#{_ABROAD[word.lower()]}"}
+    if found["spelled"]:
+        return {_key(Decimal(_spelled(found["spelled"])))}
+    numbers = _read_digits(found["digits"], text)
+    if found["rank"]:
         return {f"{_key(number)}th" for number in numbers}
-    scale = _SHORT_SCALES[groups["scale"].lower()] if groups["scale"] else 1
-    sign = -1 if groups["minus"] else 1
-    values = {_key(sign * scale * number) for number in numbers}
-    if (groups["unit"] or "").strip().lower().startswith(("%", "per", "pour", "por", "proz")):
-        values |= {_key(sign * number / 100) for number in numbers}
+    factor = _SHORT_SCALES[found["scale"].lower()] if found["scale"] else 1
+    sign = -1 if found["minus"] else 1
+    values = {_key(sign * factor * number) for number in numbers}
+    if (found["unit"] or "").strip().lower().startswith(("%", "per", "pour", "por", "proz")):
+        values.update(_key(sign * number / 100) for number in numbers)
     return values
 
 
@@ -277,13 +218,13 @@ def _read_digits(digits: str, text: str) -> list[Decimal]:
     marks = re.findall("[.,]", plain)
     if not marks:
         return [Decimal(plain)]
-    whole, _, part = plain.rpartition(marks[-1])
-    grouped = Decimal(re.sub("[.,]", "", plain))
-    if len(set(marks)) < len(marks):
-        same = len(set(marks)) == 1
-        return [grouped if same else Decimal(f"{re.sub('[.,]', '', whole)}.{part}")]
-    pointed = Decimal(f"{re.sub('[.,]', '', whole)}.{part}")
-    if len(marks) > 1 or len(part) != 3 or len(whole) > 3 or whole == "0":
+    written, _, part = plain.rpartition(marks[-1])
+    whole = re.sub("[.,]", "", written)
+    grouped = Decimal(whole + part)
+    pointed = Decimal(f"{whole}.{part}")
+    if len(marks) > 1:
+        return [grouped if len(set(marks)) == 1 else pointed]
+    if len(part) != 3 or len(whole) > 3 or whole == "0":
         return [pointed]
     if marks[0] == ".":
         return [grouped, pointed]
@@ -296,11 +237,12 @@ def _spelled(text: str) -> int:
     """Return a number in English words: "one thousand two hundred and five"."""
     whole = group = 0
     for word in re.findall("[a-z]+", text.lower()):
-        scale = _SCALES.get(word.removesuffix("s")) if word not in _OF_WORDS else None
+        scale = _SCALES.get(word.removesuffix("s"), 0)
         if scale == 100:
             group = 100 * (group or 1)
-        elif scale is not None:
-            whole, group = whole + scale * (group or 1), 0
+        elif scale:
+            whole += scale * (group or 1)
+            group = 0
         else:
             group += _OF_WORDS.get(word, 0)
     return whole + group
@@ -319,9 +261,12 @@ def _unit(text: str) -> str:
 
 
 def _roman(text: str) -> int:
-    values = [_ROMAN_VALUES[sign] for sign in text]
-    following = [*values[1:], 0]
-    return sum(-value if value < after else value for value, after in zip(values, following, strict=True))
+    total = before = 0
+    for sign in reversed(text):
+        value = _ROMAN_VALUES[sign]
+        total += value if value >= before else -value
+        before = value
+    return total
 
 
 def same_words(text: str) -> str:
@@ -340,30 +285,32 @@ _GROUPED = re.compile(
 _ENGLISH_MONTHS = list(_MONTHS)[:12]
 
 
-def _plain_day(found: re.Match[str]) -> str:
+def _plain_day(found: Match) -> str:
     readings = list(_readings(found))
     if len(readings) != 1:
         return found[0]
     year, month, day = readings[0]
-    name = _ENGLISH_MONTHS[month - 1]
-    return f"{day} {name} {year} {year}{month:02}{day:02}" if year else f"{day} {name}"
+    written = f"{day} {_ENGLISH_MONTHS[month - 1]}"
+    return f"{written} {year} {year}{month:02}{day:02}" if year else written
 
 
 def other_forms(text: str) -> list[str]:
     """Return the words under which a full-text index finds the numbers and days of a text that are written
     otherwise: of "12500" also "12,500" and "12.500", of "1904-03-03" the words of "3 March 1904"."""
-    forms: dict[str, None] = {}
+    forms: list[str] = []
     for found in _PLAIN.finditer(same_words(text)):
         number = int(found[0])
-        if not _YEARS[0] <= number < _YEARS[1]:  # a year is written in one way
-            forms |= dict.fromkeys((found[0], f"{number:,}", f"{number:,}".replace(",", ".")))
+        if number not in _YEARS:  # a year is written in one way
+            grouped = f"{number:,}"
+            forms += [found[0], grouped, grouped.replace(",", ".")]
     for found in _DAY.finditer(text):
         for year, month, day in _readings(found):
-            written = (str(day), _ENGLISH_MONTHS[month - 1], str(year or ""), f"{month:02}", f"{day:02}")
-            forms |= dict.fromkeys(filter(None, written))
-    there = set(re.findall(r"[\w.,]+", text.lower()))
-    return [form for form in forms if form not in there]
+            forms += [str(day), _ENGLISH_MONTHS[month - 1], f"{month:02}", f"{day:02}"]
+            if year:
+                forms.insert(-2, str(year))
+    written = re.findall(r"[\w.,]+", text.lower())
+    return [form for form in dict.fromkeys(forms) if form not in written]
 
 
 _PLAIN = re.compile(r"(?<![\w.,-])\d{4,7}(?![\w-]|[.,]\d)")
-_YEARS = (1000, 2100)
+_YEARS = range(1000, 2100)

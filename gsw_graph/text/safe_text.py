@@ -33,20 +33,20 @@ def one_line(text: str) -> str:
 
 
 def cut(text: str, length: int) -> str:
-    """Return at most `length` characters, an ellipsis last where some are missing."""
+    """Return at most `length` characters, an ellipsis last if some are missing."""
     return text if len(text) <= length else text[: length - 1].rstrip() + "…"
 
 
 def cut_front(text: str, length: int) -> str:
-    """Return at most the last `length` characters, an ellipsis first where some are missing."""
+    """Return at most the last `length` characters, an ellipsis first if some are missing."""
     return text if len(text) <= length else "…" + text[len(text) - length + 1 :].lstrip()
 
 
 def short_source(source: str) -> str:
-    """Return a source in one line, relative to the working folder where it is under it."""
+    """Return a source in one line, relative to the working folder if it is under it."""
     here = Path.cwd().as_posix().rstrip("/") + "/"
-    folded, prefix = os.path.normcase(source), os.path.normcase(here)
-    return one_line(source[len(here) :] if folded.startswith(prefix) and len(source) > len(here) else source)
+    is_here = os.path.normcase(source).startswith(os.path.normcase(here)) and len(source) > len(here)
+    return one_line(source[len(here) :] if is_here else source)
 
 
 def without_password(text: str) -> str:
@@ -56,13 +56,14 @@ def without_password(text: str) -> str:
 
 
 def _bare(word: re.Match[str]) -> str:
-    pieces = word[0].split("://")
-    parts = pieces[:1]
-    for number in range(1, len(pieces)):
-        if not pieces[number - 1].lower().endswith(("http", "https")):
-            parts.append("://".join(pieces[number:]).rpartition("@")[2])
+    scheme, *pieces = word[0].split("://")
+    parts = [scheme]
+    while pieces:
+        if not scheme.lower().endswith(("http", "https")):
+            parts.append("://".join(pieces).rpartition("@")[2])
             break
-        parts.append(_USER.sub("", pieces[number], count=1))
+        scheme = pieces.pop(0)
+        parts.append(_USER.sub("", scheme, count=1))
     return "://".join(parts)
 
 

@@ -10,6 +10,7 @@ from functools import lru_cache
 
 from gsw_graph.text.words import MARKS, WORD, fold, stem, words
 
+Signs = list[re.Match[str]]
 _READ = 4000  # characters of a text that tell its script
 _LONGEST = 10  # words or signs of a name that recurs
 _UNSPACED = (
@@ -17,6 +18,7 @@ _UNSPACED = (
 )
 _JOINED = r"(?<!\w)(?:[وفبلك](?=[ء-ي]{3})|[ובלכמשה](?=[א-ת]{3}))"  # and, in, to ... written before a word
 _SIGN = re.compile(rf"[ァ-ヺー]+|[{_UNSPACED}][{MARKS}]*|{_JOINED}|(?:[^\W_{_UNSPACED}ァ-ヺー][{MARKS}]*)+")
+_WITHOUT_WORDS = re.compile(rf"[{_UNSPACED}ァ-ヺ]")
 _SIGNS = re.compile(rf"[{_UNSPACED}]|{_JOINED}")
 _UNCASED = re.compile(
     r"[^\W\d_A-Za-z\u00c0-\u058f\u10a0-\u10ff\u1d00-\u1fff\u2c00-\u2dff\ua640-\ua7ff\uff21-\uff5a]+"
@@ -56,15 +58,19 @@ _WHOLE = re.compile(r".+ .+|[\u3400-\u9fff]{3,}|.*·.*")  # what recurs for more
 def is_uncased(text: str) -> bool:
     """Tell whether a third of a text is in a script without capitals: a Latin word has more letters than a
     Chinese one."""
-    letters = [] if text.isascii() else [letter for letter in text[:_READ] if letter.isalpha()]
+    letters = _letters(text)
     return 3 * sum(letter.lower() == letter.upper() for letter in letters) > len(letters)
 
 
 @lru_cache(maxsize=16384)
 def is_latin(text: str) -> bool:
     """Tell whether more than two thirds of a text are in Latin letters, where rules see names best."""
-    letters = [] if text.isascii() else [letter for letter in text[:_READ] if letter.isalpha()]
+    letters = _letters(text)
     return 3 * sum(letter > "\u036f" for letter in letters) <= len(letters)
+
+
+def _letters(text: str) -> list[str]:
+    return [] if text.isascii() else list(filter(str.isalpha, text[:_READ]))
 
 
 def without_uncased(text: str) -> str:
@@ -72,18 +78,16 @@ def without_uncased(text: str) -> str:
     return _UNCASED.sub(",x,", text)
 
 
-def split(text: str) -> list[re.Match[str]]:
+def split(text: str) -> Signs:
     """Split a text into its words, and a word of a script without spaces into its signs, of which a run of
     katakana is one; و, say, is cut from the word it is written before."""
-    return [
-        sign
-        for word in WORD.finditer(text)
-        for sign in (
-            _SIGN.finditer(text, *word.span())
-            if len(word[0]) > 1 and _SIGNS.search(text, *word.span())
-            else [word]
-        )
-    ]
+    signs: Signs = []
+    for word in WORD.finditer(text):
+        if len(word[0]) > 1 and _SIGNS.search(text, *word.span()):
+            signs += _SIGN.finditer(text, *word.span())
+        else:
+            signs.append(word)
+    return signs
 
 
 def is_part(sign: re.Match[str]) -> bool:
@@ -99,22 +103,28 @@ def marked_names(text: str) -> Iterator[str]:
 def recurring_names(text: str) -> list[str]:
     """Find what occurs twice in a text without capitals: two words and more, or three Chinese signs, that are
     no part of more which occurs as often, with no function word in it."""
-    counts: Counter[str] = Counter()
-    for stretch in _BETWEEN.split(text) if is_uncased(text) else ():
+    if not is_uncased(text):
+        return []
+    counts = Counter[str]()
+    for stretch in _BETWEEN.split(text):
         signs = split(stretch)
         for first, sign in enumerate(signs):
-            counts.update(stretch[sign.start() : last.end()] for last in signs[first : first + _LONGEST])
-    repeated = {run: count for run, count in counts.items() if count > 1}
-    parts: set[str] = set()
-    for run, count in repeated.items():
+            begin = sign.start()
+            counts.update(stretch[begin : last.end()] for last in signs[first : first + _LONGEST])
+    repeated = [run for run, count in counts.items() if count > 1]
+    parts = set()
+    for run in repeated:
         signs = split(run)
-        shorter = {run[signs[1].start() :], run[: signs[-2].end()]} if len(signs) > 1 else ()
-        parts.update(part for part in shorter if counts[part] == count)
+        if len(signs) < 2:
+            continue
+        for part in (run[signs[1].start() :], run[: signs[-2].end()]):
+            if counts[part] == counts[run]:
+                parts.add(part)
     return [run for run in repeated if run not in parts and _WHOLE.fullmatch(run)]
 
 
 def uninflected(folded: str, language: str = "") -> str:
-    """Return a folded text with what inflects its words cut off, where script or language tells that."""
+    """Return a folded text with what inflects its words cut off, if script or language tells that."""
     if language == "de":
         return " ".join(stem(word, language) for word in words(folded))
     if folded.isascii():
@@ -131,21 +141,15 @@ def _uninflected_word(word: str) -> str:
 
 
 def known_names(text: str, names: Mapping[str, str], language: str) -> set[str]:
-    """Return those of some names, with their uninflected forms, that occur in a text, as words where it has
+    """Return those of some names, with their uninflected forms, that occur in a text, as words if it has
     words, but for parts of others."""
     folded = uninflected(" ".join(fold(text).split()), language)
-    names = {
-        name: key
-        for name, key in names.items()
-        if len(key) > 1
-        and key in folded
-        and (
-            re.search(rf"[{_UNSPACED}ァ-ヺ]", key)
-            or re.search(rf"(?<!\w)(?:{_JOINED})?{re.escape(key)}(?![\w{MARKS}])", folded)
-        )
-    }
-    return {
-        name
-        for name, key in names.items()
-        if not any(key in other and key != other for other in names.values())
-    }
+    found = {}
+    for name, key in names.items():
+        if len(key) < 2 or key not in folded:
+            continue
+        word = rf"(?<!\w)(?:{_JOINED})?{re.escape(key)}(?![\w{MARKS}])"
+        if _WITHOUT_WORDS.search(key) or re.search(word, folded):
+            found[name] = key
+    keys = found.values()
+    return {name for name, key in found.items() if not any(key in other and key != other for other in keys)}

@@ -6,19 +6,28 @@ What is stored and cited stays as written; these functions make what is compared
 
 from __future__ import annotations
 
+import json
 import re
 import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from math import log1p
-from typing import TYPE_CHECKING
+from pathlib import Path
+from string import ascii_lowercase
+from typing import TYPE_CHECKING, Any
 
 from sentencex import segment
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+
+def table(name: str) -> Any:
+    """Read a table of words: NAME.json beside this module."""
+    return json.loads(Path(__file__).with_name(f"{name}.json").read_text(encoding="utf-8"))
+
 
 # Words that stand in front of, between or around names, never for one. Those of other languages: `languages`.
 FUNCTION_WORDS = frozenset(
@@ -83,16 +92,12 @@ def without_surrogates(text: str) -> str:
 
 # Normalising
 
-_CHARACTERS: dict[int, str | None] = {
-    **dict.fromkeys(map(ord, "\u00a0\u1680\u202f\u205f\u3000\t\x0b\x0c"), " "),
-    **dict.fromkeys(range(0x2000, 0x200B), " "),
-    **dict.fromkeys(map(ord, "\x85\u2028\u2029"), "\n"),
-    **dict.fromkeys(map(ord, "\u2010\u2011\u2012\u2212\ufe63\uff0d"), "-"),
-    **dict.fromkeys(map(ord, "\u2018\u2019\u201b\u02b9\u02bb\u02bc\u2032\ua78c\uff07"), "'"),
-    # Soft hyphens, zero widths and marks of direction are never seen. Joiners of emoji and of Persian go too.
-    **dict.fromkeys([0xAD, 0x34F, 0x61C, 0x180E, 0xFEFF, *range(0x200B, 0x2010), *range(0x2060, 0x2065)]),
-    **dict.fromkeys([*range(0x202A, 0x202F), *range(0x2066, 0x206A), *range(0xFE00, 0xFE10)]),
-}
+_TABLES = table("characters")
+# Spaces, line ends, hyphens and apostrophes in their plain form. Soft hyphens, zero widths and marks of
+# direction are never seen, and become nothing. Joiners of emoji and of Persian go too.
+_CHARACTERS: dict[int, str] = {}
+for _plain, _signs in _TABLES["characters"].items():
+    _CHARACTERS |= dict.fromkeys(map(ord, "".join(_signs)), _plain)
 _CHANGED = re.compile(rf"[{''.join(re.escape(chr(code)) for code in _CHARACTERS)}\r]")
 _SOFT_HYPHEN_AT_END = re.compile(r"[\xad\u200b][ \t]*\r?\n[ \t]*")
 _TICK = re.compile(r"(?<=[^\W\d_])[`´](?=[^\W\d_])")
@@ -120,7 +125,7 @@ def normalise_text(text: str) -> str:
     """Normalise a text before names, dates or words are looked for in it: characters as of
     `normalise_characters`, and the lines of a wrapped paragraph joined.
 
-    A line end is one of wrapping where the first word of the next line would have made the line longer than
+    A line end is one of wrapping if the first word of the next line would have made the line longer than
     the longest of its paragraph, and the line is prose; the ends of headings, lists and tables stay.
     """
     text = normalise_characters(text)
@@ -136,44 +141,39 @@ def _unwrap(paragraph: str) -> str:
     width = max(map(len, lines))
     joined = lines[0]
     for line, following in pairwise(lines):
+        start = following.lstrip()
         word = following.strip().partition(" ")[0]
-        hyphen = bool(word[:1].isalpha() and _HYPHEN_AT_END.search(line))
-        wrapped = (
-            (hyphen or (bool(word) and len(line.rstrip()) + 1 + len(word) > width))
-            and not _NEW_BLOCK.match(following)
-            and not line.lstrip().startswith(("#", "|"))
-            and _is_prose(line)
-        )
-        if not wrapped:
+        hyphen = word[:1].isalpha() and _HYPHEN_AT_END.search(line)
+        is_full = word and len(line.rstrip()) + 1 + len(word) > width
+        if not (hyphen or is_full) or not _goes_on(line, following):
             joined = f"{joined}\n{following}"
-        elif hyphen:  # Anne-Marie keeps it, pro-vince does not
-            joined = joined.rstrip()[: None if word[0].isupper() else -1] + following.lstrip()
-        else:
-            joined = f"{joined.rstrip()} {following.lstrip()}"
+        elif not hyphen:
+            joined = f"{joined.rstrip()} {start}"
+        elif word[0].isupper():  # Anne-Marie keeps it
+            joined = joined.rstrip() + start
+        else:  # pro-vince does not
+            joined = joined.rstrip()[:-1] + start
     return joined
+
+
+def _goes_on(line: str, following: str) -> bool:
+    """Tell whether a line may go on in the next: it is prose, and the next begins no list or heading."""
+    if _NEW_BLOCK.match(following) or line.lstrip().startswith(("#", "|")):
+        return False
+    return _is_prose(line)
 
 
 def _is_prose(line: str) -> bool:
     """Tell a line of prose from one of a list of names: it has a small word of content, or is wide."""
-    return len(line) >= _WIDE or any(
-        word.islower() and word not in STOP_WORDS for word in _SMALL_WORD.findall(line)
-    )
+    if len(line) >= _WIDE:
+        return True
+    return any(word.islower() and word not in STOP_WORDS for word in _SMALL_WORD.findall(line))
 
 
-def _unaccented_letters() -> dict[int, str]:
-    """Map the Latin letters that no decomposition folds to what is written in their place: ł, đ, ø, æ."""
-    letters = {
-        "æ": "ae", "œ": "oe", "ß": "ss", "ĳ": "ij", "ı": "i", "ĸ": "k", "ŋ": "n", "ð": "d", "þ": "th",
-    }  # fmt: skip
-    for code in [*range(0x100, 0x250), *range(0x250, 0x2B0), *range(0x1D00, 0x1E00), *range(0x2C60, 0x2C80)]:
-        name = unicodedata.name(chr(code), "")
-        if match := re.fullmatch(r"LATIN SMALL LETTER ([A-Z]) WITH .*", name):
-            letters.setdefault(chr(code), match[1].lower())
-    letters["ø"] = "o"
-    return {ord(letter): plain for letter, plain in letters.items()}
-
-
-_PLAIN = _CHARACTERS | _unaccented_letters()
+# Latin letters that no decomposition folds, with what is written in their place: ł, đ, ø, æ.
+_PLAIN = dict(_CHARACTERS)
+for _plain, _signs in _TABLES["letters"].items():
+    _PLAIN |= dict.fromkeys(map(ord, _signs), _plain)
 
 
 def fold(text: str) -> str:
@@ -191,13 +191,7 @@ def fold(text: str) -> str:
 _ENDINGS = ("ations", "ation", "ings", "ing", "ers", "ors", "ies", "ied", "ed", "er", "or", "es", "s", "e")
 _SHORTEST_STEM = 4
 # Algorithms of Snowball for other languages, by ISO 639-1.
-_STEMMERS = dict(
-    pair.split(":")
-    for pair in """ar:arabic ca:catalan cs:czech da:danish de:german el:greek es:spanish et:estonian eu:basque
-    fi:finnish fr:french ga:irish hi:hindi hu:hungarian hy:armenian id:indonesian it:italian lt:lithuanian
-    ne:nepali nl:dutch no:norwegian pl:polish pt:portuguese ro:romanian ru:russian sr:serbian sv:swedish
-    ta:tamil tr:turkish""".split()
-)
+_STEMMERS: dict[str, str] = table("stemmers")
 
 _AND_THE = re.compile("^[وف](?=ال)")  # Snowball leaves these before an article
 
@@ -226,9 +220,11 @@ def searchable(text: str, language: str) -> str:
     """Return a text as a full-text index with English analysis finds it: itself, normalised, or in another
     language the stems of its words, then once each the words as written that differ from them."""
     normalised = paired(normalise_text(text))
-    if not (stems := foreign_stems(text, language)):
+    stems = foreign_stems(text, language)
+    if not stems:
         return normalised
-    return " ".join([*stems, *sorted({*_LETTERS.findall(normalised.lower())} - {*stems})])
+    written = set(_LETTERS.findall(normalised.lower()))
+    return " ".join([*stems, *sorted(written.difference(stems))])
 
 
 def paired(text: str) -> str:
@@ -252,7 +248,7 @@ def words(text: str) -> list[str]:
     tokens: list[str] = []
     for token in _LETTERS.findall(folded):
         if len(token) > 2 and _UNSPACED.search(token):
-            tokens += (token[n : n + 2] for n in range(len(token) - 1))
+            tokens += map("".join, pairwise(token))
         else:
             tokens.append(token)
     return tokens
@@ -261,9 +257,8 @@ def words(text: str) -> list[str]:
 @lru_cache(maxsize=4096)
 def content_words(text: str) -> frozenset[str]:
     """Return the words of a text without function words and single letters."""
-    return frozenset(
-        word for word in words(text) if word not in STOP_WORDS and (len(word) > 1 or not "a" <= word <= "z")
-    )
+    content = set(words(text)) - STOP_WORDS
+    return frozenset(content.difference(ascii_lowercase))
 
 
 @lru_cache(maxsize=4096)
@@ -280,10 +275,11 @@ def idf(query_terms: Iterable[str], texts: Sequence[Collection[str]]) -> dict[st
         query_terms: the terms to weigh.
         texts: of each text its terms; those found for the query do, so nothing need be known of the rest.
     """
-    return {
-        term: log1p(len(texts) / (1 + sum(term in text for text in texts)))
-        for term in dict.fromkeys(query_terms)
-    }
+    weights = {}
+    for term in query_terms:
+        count = sum(term in text for text in texts)
+        weights[term] = log1p(len(texts) / (1 + count))
+    return weights
 
 
 def term_coverage(
@@ -305,7 +301,11 @@ def term_coverage(
     for term in query_terms:
         weight = 1.0 if idf is None else idf.get(term, 0.0)
         total += weight
-        if term in text_terms if alternatives is None else not alternatives[term].isdisjoint(text_terms):
+        if alternatives is None:
+            is_covered = term in text_terms
+        else:
+            is_covered = not alternatives[term].isdisjoint(text_terms)
+        if is_covered:
             covered += weight
     return covered / total if total else 0.0
 
@@ -322,12 +322,13 @@ _LONGEST_READ = 20_000
 def sentences(text: str, limit: int = 500, language: str = "en") -> tuple[str, ...]:
     """Split a text into its first sentences, each in one line, without headings; its language tells what is
     an abbreviation."""
-    lines = (
-        " ".join(sentence.split())
-        for block in _BLOCK_END.split(text[:_LONGEST_READ])
-        for sentence in _segments(language, " ".join(block.split()))
-    )
-    return tuple(line for line in lines if line and not _is_heading(line))[:limit]
+    lines = []
+    for block in _BLOCK_END.split(text[:_LONGEST_READ]):
+        for sentence in _segments(language, " ".join(block.split())):
+            line = " ".join(sentence.split())
+            if line and not _is_heading(line):
+                lines.append(line)
+    return tuple(lines[:limit])
 
 
 def _segments(language: str, text: str) -> Iterator[str]:
@@ -371,180 +372,51 @@ def unpack_vectors(packed: Sequence[bytes]) -> NDArray[np.float32]:
 
 # Lexicon: English; which words go together is ours
 
-# Words that say the same of a thing: "who led" asks for the leader.
-_FAMILIES = (
-    "born birth birthplace native birthday",
-    "died die dies death dead killed perished drowned",
-    "founded founding foundation founder founders found established establish establishment set started "
-    "begun began opened formed formation",
-    "formation formed founded",
-    "opened open opens opening inaugurated unveiled",
-    "built build builds builder builders constructed construct construction erected erect made make maker",
-    "finished finish completed complete completion built",
-    "closed close closes closing closure shut dissolved abolished",
-    "dissolved dissolve dissolution abolished disbanded closed",
-    "launched launch launches",
-    "lit lights kindled lighted",
-    "lost loss sank sunk sink sinking wreck wrecked struck foundered",
-    "struck strike strikes striking hit",
-    "led lead leads leader leaders command commanded commander captain headed head",
-    "made make makes maker makers cast built manufactured produced",
-    "cast casts casting made",
-    "designed design designs designer architect plans drew drawn drawings",
-    "taught teach teaches teacher teachers master apprentice pupil pupils learned studied trained student",
-    "wrote write writes writer written author book published publication",
-    "published publish publishes publication printed appeared issued",
-    "painted paint paints painter portrait ceiling",
-    "composed compose composer opera wrote",
-    "discovered discover discovers discoverer discovery found",
-    "directed direct directs director",
-    "weighs weigh weighed weight heavy tons tonnes kilograms",
-    "served serve serves service stationed worked",
-    "elected elect election chosen",
-    "destroyed destroy destruction burned burnt demolished",
-    "restored restore restoration repaired rebuilt",
-    "damaged damage",
-    "married marry marries marriage wife husband spouse",
-    "child children son sons daughter daughters",
-    "sibling siblings brother brothers sister sisters",
-    "father parent parents son daughter child",
-    "mother parent parents son daughter child",
-    "paid pay pays cost gave given funded",
-    "owner owned owns own",
-    "invented invent inventor invention",
-    "performer performed performs perform artist singer sings sang sung recorded band",
-    "producer produced produces produce production",
-    "educated education attended attend studied study graduated graduate university college school",
-    "citizenship citizen nationality national",
-    "team played plays player",
-    "follows succeeded successor predecessor preceded replaced",
-    "ruled ruler rulers rules reign reigned governed monarch king queen",
-    "charge headed led governed ruled ruler president",
-    "begin begins began begun start starts started",
-    "end ends ended finished",
-    "mouth flows flow joins empties tributary",
-    "conflict war fought",
-    "country nation",
-    "kind type genre",
-    "instance kind type",
-    "population inhabitants residents people",
-)
-# A word has the first line that it leads, else the first it stands in.
-_FAMILY_OF = {word: line for line in reversed(_FAMILIES) for word in line.split()}
-_FAMILY_OF |= {line.split()[0]: line for line in reversed(_FAMILIES)}
+_LEXICON = table("lexicon")
+# Lines of words that say the same: "who led" asks for the leader. A word has the first line that it leads,
+# else the first it stands in.
+_FAMILY_OF: dict[str, list[str]] = {}
+for _line in reversed(_LEXICON["families"]):
+    _family = _line.split()
+    _FAMILY_OF |= dict.fromkeys(_family, _family)
+for _line in reversed(_LEXICON["families"]):
+    _family = _line.split()
+    _FAMILY_OF[_family[0]] = _family
 
 
 @lru_cache(maxsize=4096)
 def family(word: str) -> frozenset[str]:
     """Return the stems of the words that say the same as a folded word, its own among them."""
-    return frozenset(map(stem, [word, *_FAMILY_OF.get(word, "").split()]))
+    return frozenset(map(stem, [word, *_FAMILY_OF.get(word, ())]))
 
 
 # Fine kinds: the lines of a kind exclude each other, the words of a line say the same.
-FINE_KINDS: dict[str, tuple[str, ...]] = {
-    "place": (
-        "continent",
-        "country nation kingdom republic",
-        "state province",
-        "region area part quarter",
-        "county district municipality borough parish arrondissement canton prefecture department",
-        "city town village hamlet settlement capital community township suburb",
-        "river stream creek tributary",
-        "lake",
-        "sea ocean gulf bay strait",
-        "mountain peak summit hill",
-        "range",
-        "island",
-        "street road avenue highway",
-    ),
-    "organisation": (
-        "league conference association",
-        "team club franchise side",
-        "party",
-        "university college school academy institute institution",
-        "company corporation firm label publisher manufacturer",
-        "church denomination communion diocese",
-        "band duo",
-        "army regiment",
-        "agency ministry",
-    ),
-    "work": (
-        "song single track",
-        "album record",
-        "film movie",
-        "book novel",
-        "series show sitcom program programme",
-        "magazine newspaper journal",
-        "play opera musical",
-        "game",
-    ),
-    "time": ("century", "decade", "year", "month", "day date", "season"),
-}
+FINE_KINDS: dict[str, list[str]] = _LEXICON["fine kinds"]
+_FINE_KIND_OF: dict[str, tuple[str, int]] = {}
+for _kind, _lines in FINE_KINDS.items():
+    for _number, _line in enumerate(_lines):
+        _FINE_KIND_OF |= dict.fromkeys(_line.split(), (_kind, _number))
 # Kinds of things by the words of the roles that they play; a word may be of several.
-_KIND_WORDS = {
-    "person": (
-        "person people politician athlete musician ruler player actor actress singer writer author "
-        "king queen emperor president minister artist composer director character footballer "
-        "cricketer officer member wife husband son daughter father mother brother sister child "
-        "saint scientist poet painter bishop pope soldier general family name founder producer "
-        "rapper journalist"
-    ),
-    "place": (
-        "place location city town village river country state region mountain mountains building "
-        "church road airport territory area district province county island lake sea ocean "
-        "continent museum monument facility structure landform stadium station street highway park "
-        "bridge municipality neighbourhood neighborhood empire kingdom capital castle harbour "
-        "harbor port body diocese settlement campus"
-    ),
-    "organisation": (
-        "organisation organization company band team group institution university school government "
-        "party agency network airline club museum church court council department ministry "
-        "publisher label college hospital army military force forces league union bank brand "
-        "manufacturer dynasty broadcaster channel service association society newspaper station "
-        "country state empire diocese facility building airport"
-    ),
-    "work": (
-        "work film song album book novel play series episode show poem document magazine journal "
-        "newspaper publication software program soundtrack single game opera painting treaty law "
-        "agreement policy act constitution website brand franchise"
-    ),
-    "event": (
-        "event war battle competition season tournament treaty election revolution festival "
-        "ceremony match disaster operation race games championship conflict era period"
-    ),
-    "measure": (
-        "date number measure duration quantity distance temperature amount percentage time age year "
-        "month frequency money degree measurement season ordinal"
-    ),
-    "people": ("nationality ethnicity people religion ethnic demonym"),
-    "language": ("language dialect word"),
-    "thing": (
-        "occupation title rank role genre type status concept field office position award sport "
-        "instrument product animal device vehicle currency substance material profession degree"
-    ),
-}
-_KINDS_OF = {
-    word: {kind for kind, words in _KIND_WORDS.items() if word in words.split()}
-    for line in _KIND_WORDS.values()
-    for word in line.split()
-}
-_FINE_KIND_OF = {
-    word: (kind, number)
-    for kind, lines in FINE_KINDS.items()
-    for number, line in enumerate(lines)
-    for word in line.split()
-}
+_KINDS_OF: dict[str, set[str]] = {}
+for _kind, _lines in _LEXICON["kinds of roles"].items():
+    for _word in " ".join(_lines).split():
+        _KINDS_OF.setdefault(_word, set()).add(_kind)
 
 
 def kinds_of_roles(roles: Iterable[str]) -> set[str]:
-    """Return the kinds that roles tell ("film director": person), empty where they tell none."""
-    words = (reversed(_ASCII_WORD.findall(role.lower())) for role in roles)
-    return set().union(
-        *(next((_KINDS_OF[word] for word in role if word in _KINDS_OF), set()) for role in words)
-    )
+    """Return the kinds that roles tell ("film director": person), empty if they tell none."""
+    kinds: set[str] = set()
+    for role in roles:
+        for word in reversed(_ASCII_WORD.findall(role.lower())):
+            if word in _KINDS_OF:
+                kinds |= _KINDS_OF[word]
+                break
+    return kinds
 
 
 def fine_kind(word: str) -> tuple[str, int] | None:
-    """Return the kind of a noun and its line in `FINE_KINDS` ("counties": place, 4), None where unknown."""
-    singular = f"{word[:-3]}y" if word.endswith("ies") else word[:-1] if word.endswith("s") else word
+    """Return the kind of a noun and its line in `FINE_KINDS` ("counties": place, 4), None if unknown."""
+    singular = word.removesuffix("s")
+    if word.endswith("ies"):
+        singular = f"{word[:-3]}y"
     return _FINE_KIND_OF.get(word) or _FINE_KIND_OF.get(singular)

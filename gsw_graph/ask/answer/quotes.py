@@ -9,9 +9,19 @@ from typing import TYPE_CHECKING
 
 from gsw_graph.model.results import Citation
 from gsw_graph.text.languages import detect
-from gsw_graph.text.names import CONNECTORS, FUNCTION_WORDS, LETTERS, normalise
+from gsw_graph.text.names import normalise
 from gsw_graph.text.quantities import Quantities, quantities
-from gsw_graph.text.words import content_words, family, idf, stem, term_coverage, written_sentences
+from gsw_graph.text.words import (
+    CONNECTORS,
+    FUNCTION_WORDS,
+    LETTERS,
+    content_words,
+    family,
+    idf,
+    stem,
+    term_coverage,
+    written_sentences,
+)
 
 if TYPE_CHECKING:
     from gsw_graph.model.results import RankedPassage

@@ -30,8 +30,8 @@ from gsw_graph.ask.strategy import Query, Retrieved, Strategy
 from gsw_graph.model.results import FoundRun, RunEdge
 from gsw_graph.models.chat.request import estimate
 from gsw_graph.store import codebook, questions
-from gsw_graph.text.names import CONNECTORS, FUNCTION_WORDS, WORD, normalise
-from gsw_graph.text.words import unpack_vectors
+from gsw_graph.text.names import normalise
+from gsw_graph.text.words import CONNECTORS, FUNCTION_WORDS, WORD, unpack_vectors
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

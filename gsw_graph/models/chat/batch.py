@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from gsw_graph.errors import ReplyError, StoppedError
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 MAX_REQUESTS, MAX_BYTES = 50_000, 150_000_000  # of one batch; the API takes 50,000 and 200 MB
 POLL_SECONDS, LONGEST_POLL = 1.0, 60.0  # doubled each time
 RETRIES = 8  # of the SDK
+ENDPOINT = "/v1/chat/completions"
 MARK = "gswgraph"  # of our batches at the server, with a hash of what is in them
 LOST = ("failed", "expired", "cancelled")
 AGAIN_HINT = "The batch goes on at the server: run the same command again to fetch it"
@@ -34,23 +36,31 @@ _TABLE = """CREATE TABLE IF NOT EXISTS batch_request (key TEXT PRIMARY KEY, batc
     host TEXT NOT NULL, model TEXT NOT NULL, stage TEXT NOT NULL, document TEXT NOT NULL,
     prompt_estimate INTEGER NOT NULL) WITHOUT ROWID"""
 
-Check = Callable[[Any], Any]  # as `Chat.ask` takes it
-Rows = dict[str, tuple[Request, Check]]  # by key
+_UNDER_WAY = "SELECT batch FROM batch_request WHERE key = ? AND host = ?"
+
+Asked = tuple[Request, Callable[[Any], Any]]  # a request with its check, as `Chat.ask` takes it
+Rows = dict[str, Asked]  # by key
+Progress = Callable[[int, int], None]
 
 
+@dataclass
 class BatchFeeder:
     """Batches of one model at one server, for one thread."""
 
-    def __init__(
-        self, chat: Chat, transport: Transport, cache: Cache, limiter: Limiter, budget: Budget | None
-    ) -> None:
-        self._chat, self._transport, self._cache, self._limiter = chat, transport, cache, limiter
-        self._budget, self._tried, self._host = budget, False, transport.endpoint.host
-        self._charged: dict[str, float] = {}  # to the budget, by key
-        with cache.writing() as db:
+    _chat: Chat
+    _transport: Transport
+    _cache: Cache
+    _limiter: Limiter
+    _budget: Budget | None
+    _tried: bool = False
+    _charged: dict[str, float] = field(default_factory=dict)  # to the budget, by key
+
+    def __post_init__(self) -> None:
+        self._host = self._transport.endpoint.host
+        with self._cache.writing() as db:
             db.execute(_TABLE)
 
-    def fetch(self, requests: Iterable[tuple[Request, Check]], progress: Callable[[int, int], None]) -> None:
+    def fetch(self, requests: Iterable[Asked], progress: Progress) -> None:
         """Send what is neither cached nor under way, and wait until all is back.
 
         The first request is asked by an ordinary call: what the server refuses in it is left out of the
@@ -67,7 +77,7 @@ class BatchFeeder:
         with self._translated_errors():
             self._wait(self._send_all(requests), progress)
 
-    def _send_all(self, requests: Iterable[tuple[Request, Check]]) -> set[str]:
+    def _send_all(self, requests: Iterable[Asked]) -> set[str]:
         """Return the ids of the batches that hold these requests."""
         rows: Rows = {}
         ids: set[str] = set()
@@ -77,8 +87,7 @@ class BatchFeeder:
             if key in rows or self._cache.get(key) or self._cache.get(unchecked(key)):
                 continue
             with self._cache.using() as db:
-                query = "SELECT batch FROM batch_request WHERE key = ? AND host = ?"
-                under_way = db.execute(query, (key, self._host)).fetchone()
+                under_way = db.execute(_UNDER_WAY, (key, self._host)).fetchone()
             if under_way:
                 ids.add(under_way[0])
                 continue
@@ -106,7 +115,7 @@ class BatchFeeder:
             file = self._client().files.create(file=("gswgraph.jsonl", lines), purpose="batch")
             batch = self._client().batches.create(
                 input_file_id=file.id,
-                endpoint="/v1/chat/completions",
+                endpoint=ENDPOINT,
                 completion_window="24h",
                 metadata={MARK: content_id(*sorted(rows))},
             )
@@ -127,14 +136,14 @@ class BatchFeeder:
         return None
 
     def _affordable(self, key: str, request: Request) -> bool:
-        amount = self._cost(self._chat.estimate(request), self._chat.expect(request.stage))
+        amount = self._cost(request.prompt_tokens, request.usual_reply)
         with suppress(StoppedError):
             if self._budget is not None:
                 self._budget.charge(amount)
             self._charged[key] = amount
         return key in self._charged
 
-    def _wait(self, ids: set[str], progress: Callable[[int, int], None]) -> None:
+    def _wait(self, ids: set[str], progress: Progress) -> None:
         """Poll the batches, and keep what each brings as soon as it ends."""
         pause = POLL_SECONDS
         while ids:
@@ -150,31 +159,31 @@ class BatchFeeder:
                 pause = min(2 * pause, LONGEST_POLL)
 
     def _keep(self, batch: Any) -> None:
-        """Cache and count what a batch brought. Raises StoppedError where it failed as a whole."""
+        """Cache and count what a batch brought. Raises StoppedError if it failed as a whole."""
         replies = dict(self._replies(batch.output_file_id))
         model = self._chat.model
         with self._cache.writing() as db:
             query = "SELECT key, stage, document, prompt_estimate FROM batch_request WHERE batch = ?"
             for key, stage, document, prompt_estimate in db.execute(query, (batch.id,)).fetchall():
-                tokens = (0, 0)
+                cost = 0.0
                 if raw := replies.get(key):
                     tokens = raw.prompt_tokens, raw.completion_tokens
-                    price = self._chat.dollars(*tokens)
-                    cost = None if price is None else price * BATCH_SHARE
-                    counts = {"calls": 1, "prompt_tokens": tokens[0], "completion_tokens": tokens[1]}
+                    cost = self._cost(*tokens)
+                    dollars = self._chat.dollars(*tokens)
+                    if dollars is not None:
+                        dollars *= BATCH_SHARE
                     self._chat.ledger.add(
-                        Entry(document, stage, model, prompt_estimate=prompt_estimate, dollars=cost, **counts)
+                        Entry(document, stage, model, 1, 0, 0, *tokens, prompt_estimate, dollars=dollars)
                     )
                     if raw.finish in ("stop", "") and raw.text.strip():
                         self._cache.put(unchecked(key), model, stage, CachedReply(raw.text, *tokens, 0.0))
                 if self._budget is not None:
-                    self._budget.charge(self._cost(*tokens) - self._charged.pop(key, self._cost(*tokens)))
+                    self._budget.charge(cost - self._charged.pop(key, cost))
             db.execute("DELETE FROM batch_request WHERE batch = ?", (batch.id,))
         if batch.status == "failed" or not replies:
-            errors = getattr(batch.errors, "data", None) or ()
-            first = next((line.decode("utf-8", "replace") for line in self._lines(batch.error_file_id)), "")
-            reasons = "; ".join(str(error.message) for error in errors[:3]) or first or "no reason given"
-            short = self._transport.endpoint.short(reasons)
+            reasons = [str(error.message) for error in getattr(batch.errors, "data", None) or ()]
+            reasons += (line.decode("utf-8", "replace") for line in self._lines(batch.error_file_id))
+            short = self._transport.endpoint.short(reasons[0] if reasons else "no reason given")
             raise StoppedError(f"the batch brought no reply ({short})", where=self._host, hint=WITHOUT_HINT)
 
     def _replies(self, file: str | None) -> Iterator[tuple[str, Any]]:
@@ -194,7 +203,7 @@ class BatchFeeder:
 
     def _line(self, key: str, request: Request) -> bytes:
         body = self._transport.body(request.messages, request.schema, request.stage, request.limit)
-        line = {"custom_id": key, "method": "POST", "url": "/v1/chat/completions", "body": body}
+        line = {"custom_id": key, "method": "POST", "url": ENDPOINT, "body": body}
         return json.dumps(line).encode() + b"\n"
 
     def _cost(self, prompt_tokens: float, completion_tokens: float) -> float:
@@ -214,11 +223,8 @@ class BatchFeeder:
         try:
             yield
         except openai.NotFoundError as error:
-            raise StoppedError(
-                "the server has no Batch API, or does not show the batch that was sent with another key",
-                where=self._host,
-                hint=WITHOUT_HINT,
-            ) from error
+            message = "the server has no Batch API, or does not show the batch that was sent with another key"
+            raise StoppedError(message, where=self._host, hint=WITHOUT_HINT) from error
         except openai.OpenAIError as error:
             cause = to_error(error, self._transport.endpoint)
             hint = getattr(cause, "hint", None) or AGAIN_HINT

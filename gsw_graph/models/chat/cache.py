@@ -19,13 +19,11 @@ from gsw_graph.config import Settings
 from gsw_graph.errors import InputError, StoppedError
 from gsw_graph.model.documents import content_id
 from gsw_graph.model.ledger import Entry
-from gsw_graph.models.chat.request import Request, estimate_messages
+from gsw_graph.models.chat.request import Request
 
 FILE = "llm.sqlite"  # under the cache folder
 FORMAT = 2  # of the file; another one is refused
 KEY_FORMAT = "llm 1"  # another one makes every request a new one
-FIRST_GUESS = 1000  # tokens of a reply to a stage that was never asked
-SHORT_GUESS = 200  # of a stage of a question: a plan has 100, an answer 30
 BUSY = 30.0  # seconds to wait for another process that writes
 _HINT = (
     "Free its disk, see that no other process holds it, or set another folder in GSWGRAPH_CACHE. Without the "
@@ -79,7 +77,7 @@ class Cache:
         self._lock = threading.RLock()
         try:
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            # SQLite itself does not wait where two processes make the same file.
+            # SQLite itself does not wait if two processes make the same file.
             with FileLock(f"{path}.lock", timeout=BUSY, mode=0o600):
                 os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
                 with suppress(PermissionError):  # another's file, which we may use all the same
@@ -139,7 +137,7 @@ class Cache:
 
     @contextmanager
     def using(self) -> Iterator[sqlite3.Connection]:
-        """Give the connection to this thread alone. Raises StoppedError where the file cannot be used."""
+        """Give the connection to this thread alone. Raises StoppedError if the file cannot be used."""
         with self._lock:
             try:
                 yield self._db
@@ -150,7 +148,7 @@ class Cache:
 
 
 def _prepare(db: sqlite3.Connection) -> None:
-    """Make the tables of a new file. Raises sqlite3.DatabaseError where another version made it."""
+    """Make the tables of a new file. Raises sqlite3.DatabaseError if another version made it."""
     db.execute("PRAGMA journal_mode = WAL")
     db.execute("PRAGMA synchronous = NORMAL")
     (version,) = db.execute("PRAGMA user_version").fetchone()
@@ -163,13 +161,11 @@ def _prepare(db: sqlite3.Connection) -> None:
 _NAMES = [field.name for field in fields(Entry)]
 _ADD = ", ".join(f"{name} = {name} + excluded.{name}" for name in _NAMES[3:-1])
 _UPSERT = f"""INSERT INTO ledger ({", ".join(_NAMES)}, answered)
-    VALUES ({", ".join("?" * len(_NAMES))}, ?)
-    ON CONFLICT DO UPDATE SET {_ADD}, answered = answered + excluded.answered,
+    VALUES ({", ".join("?" * len(_NAMES))}, 0)
+    ON CONFLICT DO UPDATE SET {_ADD},
     dollars = CASE WHEN excluded.dollars IS NULL THEN dollars
     ELSE coalesce(dollars, 0) + excluded.dollars END"""  # noqa: S608
 _SELECT = f"SELECT {', '.join(_NAMES)} FROM ledger ORDER BY document, stage, model"  # noqa: S608
-_SUMS = f"""SELECT '', stage, model, sum(answered), {", ".join(f"sum({name})" for name in _NAMES[4:])}
-    FROM ledger GROUP BY stage, model"""  # noqa: S608
 
 
 class Ledger:
@@ -183,10 +179,11 @@ class Ledger:
     def add(self, entry: Entry) -> None:
         """Count calls, in memory and on disk."""
         with self._cache.writing() as db:
-            db.execute(_UPSERT, (*astuple(entry), entry.calls if entry.prompt_tokens else 0))
+            db.execute(_UPSERT, astuple(entry))
+        key = entry.document, entry.stage, entry.model
         with self._lock:
-            key = (entry.document, entry.stage, entry.model)
-            self._rows[key] = self._rows[key] + entry if key in self._rows else entry
+            row = self._rows.get(key)
+            self._rows[key] = row + entry if row else entry
 
     def rows(self) -> list[Entry]:
         """Return the entries of this run."""
@@ -202,22 +199,21 @@ class Ledger:
         with self._cache.using() as db:
             return [Entry(*row) for row in db.execute(_SELECT)]
 
-    def stages(self) -> list[Entry]:
-        """Return the sums of all runs by stage and model, to estimate from; calls are those with tokens."""
+    def has_replies(self, model: str) -> bool:
+        """Return whether some call of a model brought a reply, in this run or another."""
+        query = "SELECT 1 FROM ledger WHERE model = ? AND prompt_tokens > 0"
         with self._cache.using() as db:
-            return [Entry(*row) for row in db.execute(_SUMS)]
+            return db.execute(query, (model,)).fetchone() is not None
 
 
 def total(rows: Iterable[Entry]) -> Entry:
     """Return the sum of some entries."""
-    first, *others = [*rows] or [Entry()]
-    for entry in others:
-        first += entry
-    return first
+    entries = list(rows)
+    return sum(entries[1:], entries[0]) if entries else Entry()
 
 
 def stored(settings: Settings) -> list[Entry]:
-    """Read the ledger of the cache that the settings name; empty where there is no cache. Raises
+    """Read the ledger of the cache that the settings name; empty if there is no cache. Raises
     InputError."""
     path = settings.cache_dir / FILE
     if not path.exists():
@@ -227,41 +223,3 @@ def stored(settings: Settings) -> list[Entry]:
         return Ledger(cache).stored()
     finally:
         cache.close()
-
-
-class Estimator:
-    """Estimates what requests to one model take, by the calls of their stage so far; safe for many threads.
-
-    Args:
-        model: Its name; entries of other models are ignored.
-        entries: Of a ledger.
-    """
-
-    def __init__(self, model: str, entries: Iterable[Entry] = ()) -> None:
-        self._model = model
-        self._sums: dict[str, Entry] = {}
-        self._lock = threading.Lock()
-        for entry in entries:
-            self.add(entry)
-
-    def add(self, entry: Entry) -> None:
-        """Learn from calls."""
-        if entry.model == self._model and entry.calls:
-            with self._lock:
-                for stage in (entry.stage, ""):
-                    self._sums[stage] = self._sums.get(stage, Entry()) + entry
-
-    def prompt(self, request: Request) -> int:
-        """Estimate the tokens of a prompt."""
-        sent = estimate_messages(request.messages)
-        both = (k for k in self._known(request.stage) if k.prompt_tokens and k.prompt_estimate)
-        return next((round(sent * k.prompt_tokens / k.prompt_estimate) for k in both), sent)
-
-    def completion(self, stage: str, guess: int = FIRST_GUESS, *, of_others: bool = True) -> int:
-        """Estimate the tokens of a reply: the mean of its stage, else of all stages, else a guess."""
-        known = self._known(stage)[: 2 if of_others else 1]
-        return next((round(k.completion_tokens / k.calls) for k in known if k.completion_tokens), guess)
-
-    def _known(self, stage: str) -> list[Entry]:
-        with self._lock:
-            return [self._sums.get(name, Entry()) for name in (stage, "")]

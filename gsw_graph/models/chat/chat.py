@@ -1,4 +1,4 @@
-"""Asking a language model: within limits and a budget, again where that may help, never twice the same."""
+"""Asking a language model: within limits and a budget, again if that may help, never twice the same."""
 
 from __future__ import annotations
 
@@ -17,18 +17,13 @@ from gsw_graph.config import Settings
 from gsw_graph.errors import BudgetError, EndedError, InputError, ReplyError, StoppedError
 from gsw_graph.model.ledger import Entry
 from gsw_graph.model.results import Exchange, KeptReply
-from gsw_graph.models.chat.cache import (
-    FILE,
-    SHORT_GUESS,
-    Cache,
-    CachedReply,
-    Estimator,
-    Ledger,
-    unchecked,
-)
-from gsw_graph.models.chat.limits import Budget, Limiter, Price, QuestionBudget, dollars, price_of
+from gsw_graph.models.chat.cache import FILE, Cache, CachedReply, Ledger, unchecked
+from gsw_graph.models.chat.limits import Budget, Limiter, QuestionBudget, dollars, price_of
 from gsw_graph.models.chat.request import (
     PLAN_STAGES,
+    SHORT_REPLY,
+    CheckReply,
+    OnText,
     Reply,
     Request,
     T,
@@ -61,12 +56,12 @@ MAX_TRIES = 6
 MAX_TIMEOUTS = 2  # at temperature 0 the same question takes as long again
 BACKOFF, LONGEST_BACKOFF = 0.5, 30.0  # seconds, doubled with each try
 MAX_FAILURES = 3  # times the calls at once, in a row, after which the server is taken to be away
-CLOSE_SECONDS, POLL_SECONDS = 6.0, 0.02  # that calls under way have to end and to be kept
-LEAST_LIMIT, LIMIT_FACTOR = 2000, 4  # tokens of a reply: at least, and times the usual
+CLOSE_SECONDS, POLL_SECONDS = 6.0, 0.02  # for calls under way to end and be kept
 TRUNCATED = 500  # prompt tokens from which on half of them missing is no error of the estimate
-PROBLEM_LENGTH = 1000  # characters of it that are sent back
+PROBLEM_LENGTH = 1000  # characters of a problem that are sent back
 REPAIR = "That reply cannot be used: {problem}\nGive the whole reply again, corrected, and nothing else."
 
+_MODEL_HINT = "Name one by --llm or GSWGRAPH_LLM, and its server by GSWGRAPH_LLM_URL, or set OPENAI_API_KEY"
 _LARGER_HINT = "A larger model may do better, or GSWGRAPH_LLM_PROMPT=short"
 _LOOP_HINT = f"A sound reply has not half of that: the model repeats itself. {_LARGER_HINT}"
 _THOUGHTS_HINT = (
@@ -84,7 +79,7 @@ class CallContext:
 
     Args:
         budget: What it may spend.
-        check: Called while a call waits; raises where its result is not wanted any more.
+        check: Called while a call waits; raises if its result is not wanted any more.
 
     Attributes:
         on_trouble: Called, in the thread that asks, with each problem of a call and what comes next.
@@ -97,7 +92,7 @@ class CallContext:
         self._lock = threading.Lock()
 
     def add(self, entry: Entry) -> None:
-        """Count what was asked for it."""
+        """Count calls."""
         with self._lock:
             self.usage += entry
             if entry.stage in PLAN_STAGES:
@@ -105,71 +100,64 @@ class CallContext:
 
 
 class Chat:
-    """A language model behind a server; safe for many threads, and a context manager.
+    """A language model behind a server; safe for many threads, and a context manager. Nothing is asked yet.
+
+    Args:
+        settings: Name the model, its server and its key.
+        budget: What all calls may spend.
 
     Attributes:
         model: Its name at the server.
         ledger: What was asked.
         context: Of calls that have no other.
         prompts: By the text of a prompt of ours, what is sent in its place.
+
+    Raises:
+        InputError: None is named, or its price is needed and not known.
+        ModelError: Its url or key cannot be used.
     """
 
-    def __init__(
-        self, transport: Transport, cache: Cache, limiter: Limiter, *, price: Price | None = None,
-        budget: Budget | None = None, short: bool = False,
-    ) -> None:  # fmt: skip
-        self.model, self.price, self.ledger = transport.model, price, Ledger(cache)
+    def __init__(self, settings: Settings, budget: Budget | None = None) -> None:
+        model, url, key = settings.llm, settings.llm_url, settings.llm_key
+        if not model:
+            raise InputError("no language model is set", hint=_MODEL_HINT)
+        if not key and not url:
+            hint = "Set OPENAI_API_KEY, or GSWGRAPH_LLM_URL for another server"
+            raise InputError("OpenAI's server needs a key", where=model, hint=hint)
+        endpoint = Endpoint.check(
+            "the language model", url or OPENAI, key, whole=URL_HINT, key_name="GSWGRAPH_LLM_KEY"
+        )
+        self.model = model
+        self.price = settings.llm_price or price_of(model)
+        if budget:
+            budget.use(self.price)
+        self._budget = budget
+        self._limiter = Limiter(settings.concurrency)
+        self._transport = Transport(endpoint, model, settings.llm_timeout, settings.llm_options)
+        options = self._transport.options
+        self._name = f"{model} {json.dumps(options)}" if options else model
+        self._short = settings.llm_prompt == "short"
+        self.prompts = replacements(settings.prompts) if settings.prompts else {}
+        self._cache = Cache(settings.cache_dir / FILE)
+        self.ledger = Ledger(self._cache)
         self.context = CallContext()
-        self.prompts: dict[str, str] = {}
-        self._transport, self._cache, self._limiter, self._budget = transport, cache, limiter, budget
-        self._name = " ".join([self.model, *([json.dumps(transport.options)] if transport.options else [])])
         self._planner: Chat | None = None
-        self._short = short
-        stages = self.ledger.stages()
-        self._estimator = Estimator(self.model, stages)
         self._failures = 0
-        self._replied = any(entry.calls for entry in stages if entry.model == self.model)
+        self._replied = self.ledger.has_replies(model)
         self._lock = threading.Lock()
         self._locks: WeakValueDictionary[str, Any] = WeakValueDictionary()  # of requests under way, by key
 
     @classmethod
     def open(cls, settings: Settings, *, budget: Budget | None = None) -> Chat:
-        """Open the model that the settings name; nothing is asked yet.
-
-        Raises:
-            InputError: None is named, or its price is needed and not known.
-            ModelError: Its url or key cannot be used.
-        """
-        if not settings.llm:
-            hint = (
-                "Name one by --llm or GSWGRAPH_LLM, and its server by GSWGRAPH_LLM_URL, or set OPENAI_API_KEY"
-            )
-            raise InputError("no language model is set", hint=hint)
-        if not (settings.llm_key or settings.llm_url):
-            raise InputError(
-                "OpenAI's server needs a key",
-                where=settings.llm,
-                hint="Set OPENAI_API_KEY, or GSWGRAPH_LLM_URL for another server",
-            )
-        url, key = settings.llm_url or OPENAI, settings.llm_key
-        endpoint = Endpoint.check("the language model", url, key, whole=URL_HINT, key_name="GSWGRAPH_LLM_KEY")
-        transport = Transport(endpoint, settings.llm, settings.llm_timeout, settings.llm_options)
-        price = settings.llm_price or price_of(settings.llm)
-        if budget:
-            budget.use(price)
-        limiter = Limiter(settings.concurrency)
-        cache = Cache(settings.cache_dir / FILE)
-        short = settings.llm_prompt == "short"
-        chat = cls(transport, cache, limiter, price=price, budget=budget, short=short)
-        chat.prompts = replacements(settings.prompts) if settings.prompts else {}
-        return chat
+        """Open the model that the settings name. Raises as the class."""
+        return cls(settings, budget)
 
     @classmethod
     def open_for_questions(cls, settings: Settings) -> Chat:
-        """Open the model that answers, and with it the one that plans, where that is another."""
-        chat = cls.open(settings.for_role("answer"))
+        """Open the model that answers, and with it the one that plans, if that is another."""
+        chat = cls(settings.for_role("answer"))
         if "plan" in settings.llm_roles or "answer" in settings.llm_roles:
-            chat._planner = cls.open(settings.for_role("plan"))
+            chat._planner = cls(settings.for_role("plan"))
         return chat
 
     def of_stage(self, stage: str) -> Chat:
@@ -183,9 +171,9 @@ class Chat:
     def ask(
         self,
         request: Request,
-        check: Callable[[Any], T],
+        check: CheckReply[T],
         *,
-        on_text: Callable[[str], None] | None = None,
+        on_text: OnText = None,
         context: CallContext | None = None,
     ) -> Reply[T]:
         """Return the reply to a request: from the cache, else from the server, cached before this returns.
@@ -194,7 +182,7 @@ class Chat:
 
         Args:
             request: What is asked.
-            check: Gets the JSON of a reply where the request has a schema, else its text. Returns the value,
+            check: Gets the JSON of a reply if the request has a schema, else its text. Returns the value,
                 or raises ValueError that says what is wrong; the model is told that once.
             on_text: Gets a text as it comes: the first reply, before its check. A connection that breaks is
                 then not tried again.
@@ -204,26 +192,28 @@ class Chat:
             ReplyError: No usable reply to this request: skip it. BudgetError: it does not fit the budget.
             StoppedError: There will be none to any request.
         """
-        request, context = self.chosen(request), context or self.context
+        request = self.chosen(request)
+        context = context or self.context
+        on_text = on_text if request.schema is None else None
         key = self.key(request)
         with self._lock_of(key, context.check):
-            if cached := self._cache.get(key):
-                try:
-                    value = check(cached.content)
-                except ValueError:  # the check has become stricter since
-                    cached = None
-            if not cached:
+            cached = self._cache.get(key)
+            if cached is None:
                 return self._ask_server(request, key, check, on_text, context)
-            free = Entry(request.document, request.stage, self.model, cached=1, dollars=self.dollars(0, 0))
-            self._count(free, context)
-            if on_text and request.schema is None:
+            try:
+                value = check(cached.content)
+            except ValueError:  # the check has become stricter since
+                return self._ask_server(request, key, check, on_text, context)
+            self._count(request, context, cached=1, dollars=self.dollars(0, 0))
+            if on_text:
                 on_text(cached.content)
             return Reply(value, True, cached.prompt_tokens, cached.completion_tokens, cached.seconds)
 
     def chosen(self, request: Request) -> Request:
-        """Return the request as it is sent: the short one where the settings say so, with the user's prompts
+        """Return the request as it is sent: the short one if the settings say so, with the user's prompts
         in place of ours."""
-        request = request.short if self._short and request.short is not None else request
+        if self._short and request.short is not None:
+            request = request.short
         first, *others = request.messages
         text = first["content"]
         if first["role"] != "system" or any(own and own in text for own in self.prompts.values()):
@@ -236,17 +226,9 @@ class Chat:
         """Return whether a reply is cached, so that asking costs nothing."""
         return self._cache.get(self.key(self.chosen(request))) is not None
 
-    def estimate(self, request: Request) -> int:
-        """Estimate the prompt tokens of a request."""
-        return self._estimator.prompt(self.chosen(request))
-
-    def expect(self, stage: str) -> int:
-        """Estimate the tokens of a reply to this stage."""
-        return self._estimator.completion(stage)
-
     def dollars(self, prompt_tokens: float, completion_tokens: float) -> float | None:
-        """Return what so many tokens cost; None where no price is known."""
-        return None if self.price is None else dollars(self.price, prompt_tokens, completion_tokens)
+        """Return what so many tokens cost; None if no price is known."""
+        return dollars(self.price, prompt_tokens, completion_tokens) if self.price else None
 
     def batches(self) -> BatchFeeder:
         """Return the Batch API of the same server, which feeds the cache that `ask` reads."""
@@ -257,11 +239,12 @@ class Chat:
     def try_call(self) -> float:
         """Return the seconds of a small call, which is counted and not cached. Raises ModelError."""
         messages = ({"role": "user", "content": "Reply with the word ready."},)
-        request, where = Request("doctor", messages, limit=50), self._transport.endpoint.host
         try:
-            return self._attempt(request, messages, None, self.context, 1)[1]
+            return self._attempt(
+                Request("doctor", messages, limit=50), messages, None, self.context, 1
+            ).seconds
         except RetryableError as error:
-            raise ReplyError(error.message, where=where, hint=error.hint) from error
+            raise self._error(error.message, error.hint) from error
 
     def stop(self) -> None:
         """Begin no call any more: all that wait raise StoppedError. From any thread."""
@@ -284,96 +267,86 @@ class Chat:
         self.close()
 
     def _ask_server(
-        self,
-        request: Request,
-        key: str,
-        check: Callable[[Any], T],
-        on_text: Callable[[str], None] | None,
-        context: CallContext,
+        self, request: Request, key: str, check: CheckReply[T], on_text: OnText, context: CallContext
     ) -> Reply[T]:
         # From a batch, or from a run that ended while the model repaired it: paid for and counted.
-        if paid := self._cache.get(unchecked(key)):
-            raw = RawReply(paid.content, "stop", "", paid.prompt_tokens, paid.completion_tokens)
-            seconds = paid.seconds
-        else:
-            raw, seconds = self._call(
-                request, request.messages, on_text if request.schema is None else None, context
-            )
-        took = raw.prompt_tokens, raw.completion_tokens, seconds
+        paid = self._cache.get(unchecked(key))
+        reply = paid or self._call(request, request.messages, on_text, context)
         try:
-            content = self._read(request, raw.text)
+            content = self._read(request, reply.content)
             value = check(content)
         except ValueError as error:
             if not paid:
-                self._count_failure(request, context)
-                self._cache.put(unchecked(key), self.model, request.stage, CachedReply(raw.text, *took))
-            content, value, repaired = self._repair(request, key, raw, str(error), check, context)
-            took = took[0] + repaired[0], took[1] + repaired[1], seconds + repaired[2]
+                self._count(request, context, failed=1)
+                self._cache.put(unchecked(key), self.model, request.stage, reply)
+            value, reply = self._repair(request, key, reply, str(error), check, context)
+        else:
+            reply = replace(reply, content=content)
         with self._cache.writing():
-            self._cache.put(key, self.model, request.stage, CachedReply(content, *took))
+            self._cache.put(key, self.model, request.stage, reply)
             self._cache.drop(unchecked(key))
-        return Reply(value, False, *took)
+        return Reply(value, False, reply.prompt_tokens, reply.completion_tokens, reply.seconds)
 
     def _repair(
         self,
         request: Request,
         key: str,
-        raw: RawReply,
+        first: CachedReply,
         problem: str,
-        check: Callable[[Any], T],
+        check: CheckReply[T],
         context: CallContext,
-    ) -> tuple[Any, T, tuple[int, int, float]]:
-        """Tell the model what is wrong with its reply. Returns content, value, and what the call took.
+    ) -> tuple[T, CachedReply]:
+        """Tell the model what is wrong with its first reply. Returns the value, and what both calls took.
 
         Raises:
             ReplyError: No usable reply; the request is asked from the start the next time.
             BudgetError: The repair alone is asked for the next time.
         """
-        order = {"role": "user", "content": REPAIR.format(problem=" ".join(problem.split())[:PROBLEM_LENGTH])}
-        messages = (*request.messages, {"role": "assistant", "content": raw.text}, order)
+        order = REPAIR.format(problem=_short_problem(problem))
+        messages = (
+            *request.messages,
+            {"role": "assistant", "content": first.content},
+            {"role": "user", "content": order},
+        )
         try:
-            repaired, seconds = self._call(request, messages, None, context)
-            content = self._read(request, repaired.text)
-            return content, check(content), (repaired.prompt_tokens, repaired.completion_tokens, seconds)
+            second = self._call(request, messages, None, context)
+            content = self._read(request, second.content)
+            value = check(content)
         except BudgetError:
             raise
         except ReplyError:
             self._cache.drop(unchecked(key))
             raise
         except ValueError as error:
-            self._count_failure(request, context)
+            self._count(request, context, failed=1)
             self._cache.drop(unchecked(key))
-            problem_text = " ".join(str(error).split())[:PROBLEM_LENGTH]
-            raise ReplyError(
-                f"the reply cannot be used, nor did the model repair it: {problem_text}",
-                where=self._transport.endpoint.host,
-                hint=_LARGER_HINT,
-            ) from None
+            message = f"the reply cannot be used, nor did the model repair it: {_short_problem(str(error))}"
+            raise self._error(message, _LARGER_HINT) from None
+        prompt_tokens = first.prompt_tokens + second.prompt_tokens
+        completion_tokens = first.completion_tokens + second.completion_tokens
+        return value, CachedReply(content, prompt_tokens, completion_tokens, first.seconds + second.seconds)
 
     def _read(self, request: Request, text: str) -> Any:
         """Return the text of a reply, or its JSON. Raises ValueError.
 
-        Where that has not the keys of its schema, the server does not keep to schemas, and the schema goes
+        If that has not the keys of its schema, the server does not keep to schemas, and the schema goes
         into the prompt from now on.
         """
-        if request.schema is None:
+        schema = request.schema
+        if schema is None:
             return answer_text(text).strip()
         content: Any = None
         try:
-            content = parse_json(text, request.schema.get("properties", ()))
+            content = parse_json(text, schema.get("properties", ()))
         finally:
-            if not isinstance(content, dict) or not content.keys() >= set(request.schema.get("required", ())):
+            if not isinstance(content, dict) or not content.keys() >= set(schema.get("required", ())):
                 self._transport.put_schema_in_prompt()
         return content
 
     def _call(
-        self,
-        request: Request,
-        messages: Messages,
-        on_text: Callable[[str], None] | None,
-        context: CallContext,
-    ) -> tuple[RawReply, float]:
-        """Call until there is a whole reply. Returns it and the seconds of the call.
+        self, request: Request, messages: Messages, on_text: OnText, context: CallContext
+    ) -> CachedReply:
+        """Call until there is a whole reply, and return it unread.
 
         The SDK's retries would not do: they cannot be ended, a server that is silent is given up only after
         all of them, and no ledger counts them.
@@ -382,7 +355,7 @@ class Chat:
         last = RetryableError("the reply is empty")
         for attempt in range(1, MAX_TRIES + 1):
             try:
-                raw, seconds = self._attempt(request, messages, on_text, context, attempt)
+                raw = self._attempt(request, messages, on_text, context, attempt)
             except RetryableError as error:
                 last = error
                 timeouts += error.timed_out
@@ -393,6 +366,7 @@ class Chat:
                 if given_up:
                     break
                 self._back_off(error, attempt, context)
+                continue
             except (BudgetError, EndedError):  # of this caller alone: it says nothing about the server
                 raise
             except ReplyError as error:
@@ -404,43 +378,45 @@ class Chat:
             except StoppedError as error:
                 self._limiter.stop(error)
                 raise
-            else:
-                self._failures, self._replied = 0, True
-                thoughts_only = raw.finish == "length" and (raw.thinking or not raw.text)
-                if thoughts_only and on_text is None and self._transport.drop_token_limit():
-                    continue
-                whole = raw.text.strip() or raw.refusal or raw.finish in ("length", "content_filter")
-                if whole or attempt > 1:
-                    self._validate(request, messages, raw, context)
-                    return raw, seconds
+            self._failures, self._replied = 0, True
+            thoughts_only = raw.finish == "length" and (raw.thinking or not raw.text)
+            if thoughts_only and on_text is None and self._transport.drop_token_limit():
+                continue
+            whole = raw.text.strip() or raw.refusal or raw.finish in ("length", "content_filter")
+            if not whole and attempt == 1:  # an empty reply is asked for once more
+                continue
+            self._validate(request, messages, raw, context)
+            return CachedReply(raw.text, raw.prompt_tokens, raw.completion_tokens, raw.seconds)
         self._record_failure(last)
-        hint = "The next load asks again"
-        if not request.document:
-            hint = "Ask again later, or without a model: --no-llm"
+        hint = (
+            "The next load asks again"
+            if request.document
+            else "Ask again later, or without a model: --no-llm"
+        )
         if last.timed_out:
             hint = f"{SLOW_HINT}. {hint}"
-        where = self._transport.endpoint.host
-        raise ReplyError(f"no reply after {attempt} tries: {last.message}", where=where, hint=hint)
+        raise self._error(f"no reply after {attempt} tries: {last.message}", hint)
 
     def _attempt(
         self,
         request: Request,
         messages: Messages,
-        on_text: Callable[[str], None] | None,
+        on_text: OnText,
         context: CallContext,
         attempt: int,
-    ) -> tuple[RawReply, float]:
-        """Call once, counted whatever becomes of it. Returns the reply with its tokens, and the seconds."""
-        prompt = self._estimator.prompt(replace(request, messages=tuple(map(dict, messages))))
+    ) -> RawReply:
+        """Call once, counted whatever becomes of it. Returns the reply with its tokens and seconds."""
+        prompt = estimate_messages(messages)
         limit = full = self._limit(request)
         budget: Budget | None = context.budget or self._budget
         # Twice the usual reply, so that long ones fit too; what is left over is given back.
-        reply = 2 * self._estimator.completion(request.stage)
+        expected = 2 * request.usual_reply
         if context.budget:
-            reply = min(full, self._estimator.completion(request.stage, SHORT_GUESS, of_others=False))
-        entry = Entry(request.document, request.stage, self.model, calls=1, failed=1)
+            expected = min(full, SHORT_REPLY)
+        counts: dict[str, Any] = {"calls": 1, "failed": 1}
+        raw = RawReply("")
         with self._limiter.permit(context.check):
-            reserved = budget.reserve(prompt, reply, self.price) if budget else 0.0
+            reserved = budget.reserve(prompt, expected, self.price) if budget else 0.0
             if context.budget:
                 limit = min(full, context.budget.reply_tokens(prompt, self.price))
             start = time.monotonic()
@@ -452,66 +428,70 @@ class Chat:
                 counted = raw.prompt_tokens and (raw.completion_tokens or not raw.text)
                 if not counted:
                     raw = replace(raw, prompt_tokens=prompt, completion_tokens=estimate(raw.text))
-                tokens = raw.prompt_tokens, raw.completion_tokens
-                entry = replace(
-                    entry, failed=0, prompt_tokens=tokens[0], completion_tokens=tokens[1],
-                    prompt_estimate=estimate_messages(messages), estimated=int(not counted),
-                    dollars=self.dollars(*tokens),
-                )  # fmt: skip
+                counts = {
+                    "calls": 1,
+                    "prompt_tokens": raw.prompt_tokens,
+                    "completion_tokens": raw.completion_tokens,
+                    "prompt_estimate": prompt,
+                    "estimated": int(not counted),
+                    "dollars": self.dollars(raw.prompt_tokens, raw.completion_tokens),
+                }
                 self._limiter.speed_up()
             except RetryableError as error:
                 if error.busy or error.timed_out:
                     self._limiter.slow_down()
-                entry = replace(entry, calls=int(not error.unreached))
+                counts["calls"] = int(not error.unreached)
                 raise
             finally:
-                entry = replace(entry, seconds=time.monotonic() - start)
+                raw = replace(raw, seconds=time.monotonic() - start)
                 if budget:
-                    budget.settle(reserved, entry.prompt_tokens, entry.completion_tokens, self.price)
-                if entry.calls:
-                    self._count(entry, context)
-        self._estimator.add(entry)
+                    budget.settle(reserved, raw.prompt_tokens, raw.completion_tokens, self.price)
+                if counts["calls"]:
+                    self._count(request, context, seconds=raw.seconds, **counts)
         if context.budget and limit < full and raw.finish == "length":
-            self._count_failure(request, context)
+            self._count(request, context, failed=1)
             raise context.budget.cut_off(limit)
-        return raw, entry.seconds
+        return raw
 
     def _limit(self, request: Request) -> int:
         """Return how many tokens no sound reply takes."""
-        usual = max(LEAST_LIMIT, LIMIT_FACTOR * self._estimator.completion(request.stage))
-        return self._transport.options.get("max_tokens") or request.limit or usual
+        return self._transport.options.get("max_tokens") or request.longest_reply
 
     def _validate(self, request: Request, messages: Messages, raw: RawReply, context: CallContext) -> None:
-        """Raise ReplyError where a reply says itself that it is of no use."""
+        """Raise ReplyError if a reply says itself that it is of no use."""
+        hint = None
         sent = estimate_messages(messages)
-        looped = raw.finish == "length" and raw.completion_tokens >= 0.9 * self._limit(request)
-        refusal = self._transport.endpoint.short(raw.refusal)
-        truncated = (
-            f"the server read only {raw.prompt_tokens} of about {sent} tokens: its context is too small"
-        )
-        cut_off = f"the reply was cut off after {raw.completion_tokens} tokens"
-        for wrong, message, hint in (
-            (raw.finish == "content_filter", "the server's content filter held the reply back", None),
-            (raw.finish == "length", cut_off, _LOOP_HINT if looped else _LENGTH_HINT),
-            (raw.refusal, f"the model refused: {refusal}", None),
-            (raw.thinking and not raw.text.strip(), "the reply has thoughts and no answer", _THOUGHTS_HINT),
-            (not raw.text.strip(), "the reply is empty", None),
-            (sent > TRUNCATED and raw.prompt_tokens < sent / 2, truncated, CONTEXT_HINT),
-        ):
-            if wrong:
-                self._count_failure(request, context)
-                raise ReplyError(message, where=self._transport.endpoint.host, hint=hint)
+        if raw.finish == "content_filter":
+            message = "the server's content filter held the reply back"
+        elif raw.finish == "length":
+            message = f"the reply was cut off after {raw.completion_tokens} tokens"
+            looped = raw.completion_tokens >= 0.9 * self._limit(request)
+            hint = _LOOP_HINT if looped else _LENGTH_HINT
+        elif raw.refusal:
+            message = f"the model refused: {self._transport.endpoint.short(raw.refusal)}"
+        elif not raw.text.strip():
+            message = "the reply has thoughts and no answer" if raw.thinking else "the reply is empty"
+            hint = _THOUGHTS_HINT if raw.thinking else None
+        elif sent > TRUNCATED and raw.prompt_tokens < sent / 2:
+            message = (
+                f"the server read only {raw.prompt_tokens} of about {sent} tokens: its context is too small"
+            )
+            hint = CONTEXT_HINT
+        else:
+            return
+        self._count(request, context, failed=1)
+        raise self._error(message, hint)
 
     def _back_off(self, error: RetryableError, attempt: int, context: CallContext) -> None:
         """Wait before the next try: all callers as long as the server asks, else this one, at random."""
         if error.retry_after:
             self._limiter.pause(error.retry_after * random.uniform(1, 1.1))  # noqa: S311
         else:
-            seconds = random.uniform(0, min(LONGEST_BACKOFF, BACKOFF * 2 ** (attempt - 1)))  # noqa: S311
-            self._limiter.sleep(seconds, context.check)
+            longest = min(LONGEST_BACKOFF, BACKOFF * 2 ** (attempt - 1))
+            self._limiter.sleep(random.uniform(0, longest), context.check)  # noqa: S311
 
     def _record_failure(self, last: RetryableError | RefusedError) -> None:
-        """Raise StoppedError where so many requests in a row failed that all will."""
+        """Raise StoppedError if so many requests in a row failed that all will."""
         with self._lock:
             self._failures += 1
             enough = self._failures >= MAX_FAILURES * self._limiter.concurrency
@@ -520,16 +500,17 @@ class Chat:
             enough = enough or (last.unreached and not self._replied)
             behaviour = "gives no replies"
         if enough:
-            message, where = f"the server {behaviour}: {last.message}", self._transport.endpoint.host
-            error = StoppedError(message, where=where, hint=last.hint)
+            message = f"the server {behaviour}: {last.message}"
+            error = StoppedError(message, where=self._transport.endpoint.host, hint=last.hint)
             self._limiter.stop(error)
             raise error
 
-    def _count_failure(self, request: Request, context: CallContext) -> None:
-        """Count the last call of a request as one without a usable reply."""
-        self._count(Entry(request.document, request.stage, self.model, failed=1), context)
+    def _error(self, message: str, hint: str | None) -> ReplyError:
+        return ReplyError(message, where=self._transport.endpoint.host, hint=hint)
 
-    def _count(self, entry: Entry, context: CallContext) -> None:
+    def _count(self, request: Request, context: CallContext, **counts: Any) -> None:
+        """Add fields of an `Entry` to the ledger and to the usage of the caller."""
+        entry = Entry(request.document, request.stage, self.model, **counts)
         self.ledger.add(entry)
         context.add(entry)
 
@@ -543,9 +524,13 @@ class Chat:
             yield
 
 
+def _short_problem(problem: str) -> str:
+    return " ".join(problem.split())[:PROBLEM_LENGTH]
+
+
 @dataclass(frozen=True)
 class Spent:
-    """What a question took of a language model, and the cached replies that it got for nothing."""
+    """Hold what a question took of a language model, and the cached replies that cost nothing."""
 
     tokens: dict[str, int]  # "in", "out" and of both "plan"
     dollars: float | None
@@ -570,16 +555,15 @@ class QuestionModel(CallContext):
         self, chat: Chat, budget: QuestionBudget | None = None, check: Check = never_cancelled
     ) -> None:
         super().__init__(budget, check)
-        self.model, self._chat = chat.model, chat
+        self.model = chat.model
+        self._chat = chat
         if budget is not None:
-            for other in (chat.of_stage("plan"), chat):
-                budget.use(other.price)
+            budget.use(chat.of_stage("plan").price)
+            budget.use(chat.price)
         self._kept: list[KeptReply] = []
         self.exchanges: list[Exchange] = []
 
-    def ask(
-        self, request: Request, check: Callable[[Any], T], *, on_text: Callable[[str], None] | None = None
-    ) -> Reply[T]:
+    def ask(self, request: Request, check: CheckReply[T], *, on_text: OnText = None) -> Reply[T]:
         """Ask, as `Chat.ask` does. Raises BudgetError too: the budget does not allow this request."""
         if self.budget is not None:
             self.budget.reserve_for_answer(final=request.final)
@@ -601,6 +585,7 @@ class QuestionModel(CallContext):
 
     def spent(self) -> Spent:
         """Return what was taken so far; `plan` is the part of the tokens that planning took."""
-        usage, plan = self.usage, self.planning.prompt_tokens + self.planning.completion_tokens
-        tokens = {"in": usage.prompt_tokens, "out": usage.completion_tokens, "plan": plan}
+        usage, planning = self.usage, self.planning
+        plan_tokens = planning.prompt_tokens + planning.completion_tokens
+        tokens = {"in": usage.prompt_tokens, "out": usage.completion_tokens, "plan": plan_tokens}
         return Spent(tokens, usage.dollars, self._kept, usage.calls, usage.failed)

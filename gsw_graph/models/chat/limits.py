@@ -29,6 +29,7 @@ BATCH_SHARE = 0.5  # of the list price, through the Batch API
 _DATE = re.compile(r"-(20\d{6}|20\d\d-\d\d-\d\d)$")
 
 Price = tuple[float, float]  # dollars for a million prompt tokens, for a million completion tokens
+MaybePrice = Price | None
 
 
 @cache
@@ -37,12 +38,13 @@ def _prices() -> dict[str, Any]:
     return dict(json.loads(text))
 
 
-def price_of(model: str) -> Price | None:
-    """Return the price of a model; None where it is not known.
+def price_of(model: str) -> MaybePrice:
+    """Return the price of a model; None if it is not known.
 
     A date at the end of the name and the maker in front of it do not matter; another ending does.
     """
-    price = _prices().get(_DATE.sub("", model.rpartition("/")[2].lower()))
+    name = _DATE.sub("", model.rpartition("/")[2].lower())
+    price = _prices().get(name)
     return (price[0], price[1]) if isinstance(price, list) else None
 
 
@@ -76,7 +78,7 @@ class Budget:
 
     def __init__(self, limit: float, unit: str) -> None:
         self.limit, self.unit = limit, unit
-        self._price: Price | None = None
+        self._price: MaybePrice = None
         self.spent = 0.0
         self._reserved = self._held_back = 0.0
         self._changed = threading.Condition()
@@ -84,69 +86,71 @@ class Budget:
     @classmethod
     def parse(cls, text: str) -> Self:
         """Read `2.00` or `$2` as dollars; `1Mtok`, `500ktok` or `20,000tok` as tokens. Raises InputError."""
-        if not (match := _BUDGET.fullmatch(text.strip().lower())):
-            raise InputError(
-                f"{text!r} is no budget",
-                hint="Give dollars, such as 2.00, or tokens, such as 500ktok or 1Mtok",
-            )
+        match = _BUDGET.fullmatch(text.strip().lower())
+        if not match:
+            hint = "Give dollars, such as 2.00, or tokens, such as 500ktok or 1Mtok"
+            raise InputError(f"{text!r} is no budget", hint=hint)
         number = re.sub("[,_ ]", "", match["dollars"] or match["tokens"])
         limit = float(number) * {"k": 1e3, "m": 1e6}.get(match["unit"], 1)
         if not limit:
             raise InputError("a budget of nothing pays for no call", hint=cls._no_budget_hint)
         return cls(limit, "$" if match["dollars"] else "tokens")
 
-    def use(self, price: Price | None) -> None:
-        """Set the price of the model. Raises InputError where the limit is in dollars and none is known."""
+    def use(self, price: MaybePrice) -> None:
+        """Set the price of the model. Raises InputError if the limit is in dollars and none is known."""
         if self.unit == "$" and price is None:
+            message = "a budget in dollars needs the price of the model, which is not known"
             hint = "Set GSWGRAPH_LLM_PRICE, or give the budget in tokens, such as 1Mtok"
-            raise InputError(
-                "a budget in dollars needs the price of the model, which is not known", hint=hint
-            )
+            raise InputError(message, hint=hint)
         self._price = price
 
-    def reserve(self, prompt_tokens: float, completion_tokens: float, price: Price | None = None) -> float:
-        """Reserve what a call will cost, and return it; wait where calls under way may yet leave enough.
+    def reserve(self, prompt_tokens: float, completion_tokens: float, price: MaybePrice = None) -> float:
+        """Reserve what a call will cost, and return it; wait if calls under way may yet leave enough.
 
         Args:
             prompt_tokens: About as many.
             completion_tokens: About as many.
-            price: Of the model that is called, where several share the budget.
+            price: Of the model that is called, if several share the budget.
 
         Raises:
             StoppedError: It does not fit; of the budget of a question BudgetError.
         """
         amount = self.cost(prompt_tokens, completion_tokens, price)
         with self._changed:
-            while self.spent + self._reserved + amount > self.limit - self._held_back:
-                if not self._reserved or self.spent + amount > self.limit - self._held_back:
+            while not self._fits(self._reserved + amount):
+                if not self._reserved or not self._fits(amount):
                     raise self._used_up(amount)
                 self._changed.wait()
             self._reserved += amount
         return amount
+
+    def _fits(self, amount: float) -> bool:
+        return self.spent + amount <= self.limit - self._held_back
 
     def settle(
         self,
         reserved: float,
         prompt_tokens: float = 0,
         completion_tokens: float = 0,
-        price: Price | None = None,
+        price: MaybePrice = None,
     ) -> None:
         """Give back what a call reserved, and count what it took."""
         with self._changed:
             self._reserved -= reserved
-            self._reserved = self._reserved if self._reserved > 1e-9 else 0.0  # floats do not sum to zero
+            if self._reserved < 1e-9:  # floats do not sum to zero
+                self._reserved = 0.0
             self.spent += self.cost(prompt_tokens, completion_tokens, price)
             self._changed.notify_all()
 
     def charge(self, amount: float) -> None:
-        """Count an amount as spent, or give it back where it is negative. Raises StoppedError: it does not
+        """Count an amount as spent, or give it back if it is negative. Raises StoppedError: it does not
         fit."""
         with self._changed:
             if amount > 0 and self.spent + self._reserved + amount > self.limit:
                 raise self._used_up(amount)
             self.spent += amount
 
-    def cost(self, prompt_tokens: float, completion_tokens: float, price: Price | None = None) -> float:
+    def cost(self, prompt_tokens: float, completion_tokens: float, price: MaybePrice = None) -> float:
         """Return what so many tokens cost, in the unit of the budget."""
         if self.unit == "$" and (price := price or self._price):
             return dollars(price, prompt_tokens, completion_tokens)
@@ -179,7 +183,7 @@ class QuestionBudget(Budget):
         with self._changed:
             self._held_back = 0.0 if final else min(self.limit / 2, self.cost(*_ANSWER_TOKENS))
 
-    def reply_tokens(self, prompt_tokens: float, price: Price | None = None) -> int:
+    def reply_tokens(self, prompt_tokens: float, price: MaybePrice = None) -> int:
         """Return how many tokens the reply to such a prompt may take. Calls at once share what is left."""
         with self._changed:
             left = self.limit - self._held_back - self.spent - self.cost(prompt_tokens, 0, price)
@@ -221,9 +225,11 @@ class Limiter:
         """Wait until a call may go. Raises what `stop` was given, and what `check` raises."""
         with self._changed:
             self._raise_if_stopped()
-            while self._active >= self.concurrency or time.monotonic() < self._paused_until:
+            while True:
                 paused = self._paused_until - time.monotonic()
-                self._wait(paused if paused > 0 else POLL_SECONDS, check)
+                if paused <= 0 and self._active < self.concurrency:
+                    break
+                self._wait(max(paused, 0) or POLL_SECONDS, check)
             self._active += 1
         try:
             yield

@@ -100,20 +100,24 @@ class Pieces:
         choice = choices[0] if choices else value
         self.usage = value.get("usage") or self.usage
         self.finish = text_of(choice, "finish_reason") or self.finish
-        if value.get("done") is True:  # of Ollama's own protocol
-            self.finish = self.finish or text_of(value, "done_reason") or "stop"
-        delta, message = get(choice, "delta"), get(choice, "message")
-        if delta is None and message is None:
+        if value.get("done") is True and not self.finish:  # of Ollama's own protocol
+            self.finish = text_of(value, "done_reason") or "stop"
+        delta = get(choice, "delta")
+        part = get(choice, "message") if delta is None else delta
+        if part is None:
             return ""
-        part = delta if delta is not None else message
-        whole = delta is None and self.finish != "" and not self._in_pieces
         self.found = True
-        self._thinks = self._thinks or any(get(part, name) for name in _THOUGHTS)
+        if any(get(part, name) for name in _THOUGHTS):
+            self._thinks = True
         self.refusal += without_surrogates(text_of(part, "refusal"))
         content = content_of(part)
-        if delta is None and self._in_pieces:  # the whole text again, after its pieces
+        whole = False
+        if delta is not None:
+            self._in_pieces = True
+        elif self._in_pieces:  # the whole text again, after its pieces
             content = content.removeprefix(self.text)
-        self._in_pieces = self._in_pieces or delta is not None
+        else:
+            whole = self.finish != ""
         new = self._decoder.decode(content.encode("utf-16-le", "surrogatepass"), final=whole)
         self.text += new
         return new
@@ -133,8 +137,11 @@ def content_of(message: Any) -> str:
 
 def counts_of(usage: Any) -> tuple[int, int]:
     """Return the tokens of prompt and reply; 0 if a server does not count."""
-    values = [get(usage, name) for name in ("prompt_tokens", "completion_tokens")]
-    counts = [int(v) if isinstance(v, int | float) and 0 < v < MAX_COUNT else 0 for v in values]
+    counts = []
+    for name in ("prompt_tokens", "completion_tokens"):
+        value = get(usage, name)
+        is_count = isinstance(value, int | float) and 0 < value < MAX_COUNT
+        counts.append(int(value) if is_count else 0)
     return counts[0], counts[1]
 
 

@@ -14,9 +14,13 @@ from itertools import islice
 from typing import Any, Generic, Protocol, TypeVar
 
 T = TypeVar("T")
+CheckReply = Callable[[Any], T]
+OnText = Callable[[str], None] | None
 PLAN_STAGES = ("plan", "grasp_plan", "pathwise_intent")  # of a question, which a planner may be asked
 BYTES_A_TOKEN = 4.0  # of UTF-8: four letters of English, a letter and a third of Chinese
 MESSAGE_TOKENS, REQUEST_TOKENS = 4, 3  # around each message and around all
+LONGEST_REPLY = 4000  # tokens, if a request has no limit
+SHORT_REPLY = 200  # tokens of a stage of a question: a plan has 100, an answer 30
 
 # gpt-oss: <|channel|>analysis<|message|>...<|channel|>final<|message|>..., or what servers leave of it.
 _CHANNELS = re.compile(r"\s*(?:<\|start\|>assistant)?<\|channel\|>", re.IGNORECASE)
@@ -61,7 +65,7 @@ class Request:
     schema. messages: each with `role` (`system`, `user`, `assistant`) and `content`. schema: the JSON schema
     of the reply, every key of an object required and no other allowed (OpenAI's strict mode); without one the
     reply is text. document: the source it is about, for the ledger. limit:
-    tokens that no sound reply takes, 0 where those of the stage so far tell. short: the same, asked in few
+    tokens that no sound reply takes, 0 if unknown. short: the same, asked in few
     words: for small models. final: it is the answer to a question, for which a budget holds something back.
     """
 
@@ -73,13 +77,28 @@ class Request:
     short: Request | None = None
     final: bool = False
 
+    @property
+    def prompt_tokens(self) -> int:
+        """Estimate the tokens of the prompt."""
+        return estimate_messages(self.messages)
+
+    @property
+    def longest_reply(self) -> int:
+        """Return the tokens that no sound reply takes."""
+        return self.limit or LONGEST_REPLY
+
+    @property
+    def usual_reply(self) -> int:
+        """Estimate the tokens of a usual reply: limits are about three times as many."""
+        return self.longest_reply // 3
+
 
 @dataclass(frozen=True, slots=True)
 class Reply(Generic[T]):
     """A reply that passed its check.
 
     cached: it was kept from an earlier call, and nothing was asked. prompt_tokens, completion_tokens: as the
-    server counted them (estimated where it does not), of all calls that this reply took; a kept reply says
+    server counted them (estimated if it does not), of all calls that this reply took; a kept reply says
     what it took then. seconds: of the calls, without waiting for limits.
     """
 
@@ -95,9 +114,7 @@ class LanguageModel(Protocol):
 
     model: str
 
-    def ask(
-        self, request: Request, check: Callable[[Any], T], *, on_text: Callable[[str], None] | None = None
-    ) -> Reply[T]:
+    def ask(self, request: Request, check: CheckReply[T], *, on_text: OnText = None) -> Reply[T]:
         """Return the reply to a request, as `Chat.ask` does."""
 
 
@@ -143,19 +160,21 @@ def parse_json(text: str, keys: Collection[str] = ()) -> Any:
             except (ValueError, RecursionError) as error:
                 problem = problem or f"the JSON cannot be read: {str(error)[:200] or 'it is nested too deep'}"
                 continue
+            with_keys = [value for value in values if _has_keys(value, keys)]
             if values:
-                with_keys = [
-                    value for value in values if isinstance(value, dict) and value.keys() & set(keys)
-                ]
                 return with_keys[-1] if with_keys else max(values, key=lambda value: len(json.dumps(value)))
     raise ValueError(problem or "there is no JSON object or list in the reply")
+
+
+def _has_keys(value: Any, keys: Collection[str]) -> bool:
+    return isinstance(value, dict) and not value.keys().isdisjoint(keys)
 
 
 def unwrapped(value: Any, keys: Collection[str]) -> Any:
     """Return the object with some of the keys that is alone in a list or in an object; else the value."""
     inner = value
     for _ in range(_MAX_WRAPPERS):
-        if isinstance(inner, dict) and inner.keys() & set(keys):
+        if _has_keys(inner, keys):
             return inner
         parts = inner.values() if isinstance(inner, dict) else inner
         nested = [part for part in parts if isinstance(part, dict | list)]
@@ -166,10 +185,8 @@ def unwrapped(value: Any, keys: Collection[str]) -> Any:
 
 
 def _values(text: str) -> Iterator[Any]:
-    """Yield the objects and lists in a text, from left to right. Raises ValueError where one is broken."""
-    text = _BACKSLASH.sub(
-        lambda match: "'" if match["quote"] else r"\\" if match["alone"] else match[0], text
-    )
+    """Yield the objects and lists in a text, from left to right. Raises ValueError if one is broken."""
+    text = _BACKSLASH.sub(_escaped, text)
     decoder = json.JSONDecoder(strict=False, parse_constant=_refuse_constant)
     if text.startswith('"'):  # JSON written into a JSON string
         text = str(decoder.decode(text))
@@ -185,6 +202,13 @@ def _values(text: str) -> Iterator[Any]:
             continue
         # Halves of surrogate pairs are no characters.
         yield json.loads(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
+
+
+def _escaped(match: re.Match[str]) -> str:
+    """Return a backslash as JSON has it."""
+    if match["quote"]:
+        return "'"
+    return r"\\" if match["alone"] else match[0]
 
 
 def _refuse_constant(name: str) -> Any:

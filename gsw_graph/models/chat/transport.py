@@ -7,7 +7,7 @@ import logging
 import re
 import threading
 import time
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +15,7 @@ from typing import Any
 from gsw_graph.concurrency import Check, never_cancelled
 from gsw_graph.errors import GswGraphError, ModelError, ReplyError, StoppedError
 from gsw_graph.models.chat.pieces import Pieces, counts_of, json_values
+from gsw_graph.models.chat.request import OnText
 from gsw_graph.models.endpoint import Endpoint, retry_after
 from gsw_graph.text.words import without_surrogates
 
@@ -22,10 +23,8 @@ log = logging.getLogger(__name__)
 
 OPENAI = "https://api.openai.com/v1"
 LONGEST_PAUSE = 300.0  # seconds that a server may ask for; beyond that a load is better run again later
-FORMATS = ("schema", "json", "plain")
 
 SLOW_HINT = "Give it more time by GSWGRAPH_LLM_TIMEOUT, or fewer calls at once by GSWGRAPH_CONCURRENCY"
-NO_MESSAGE = "its answer cannot be used (there is no message in it)"
 KEPT_HINT = "What is paid for is kept; the same command goes on later"
 KEY_HINT = "Check GSWGRAPH_LLM_KEY (or OPENAI_API_KEY)"
 URL_HINT = "Check GSWGRAPH_LLM_URL (or OPENAI_BASE_URL), such as https://host/v1"
@@ -69,6 +68,8 @@ _REFUSALS = {
 }
 
 Messages = Sequence[Mapping[str, str]]
+Schema = Mapping[str, Any] | None  # of a reply; None for a text
+Body = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +79,9 @@ class RawReply:
     Attributes:
         finish: Why it ended, in the server's words.
         refusal: The model's own words for not answering.
-        prompt_tokens: 0 where the server does not count.
+        prompt_tokens: 0 if the server does not count.
         thinking: Some of it are thoughts, in the text or beside it.
+        seconds: That the call took.
     """
 
     text: str
@@ -88,12 +90,14 @@ class RawReply:
     prompt_tokens: int = 0
     completion_tokens: int = 0
     thinking: bool = False
+    seconds: float = 0.0
 
 
+@dataclass(eq=False)
 class RetryableError(Exception):
     """A call that may succeed the next time.
 
-    Args:
+    Attributes:
         message: What happened.
         retry_after: Seconds that the server asks for.
         busy: It has too many requests.
@@ -102,14 +106,16 @@ class RetryableError(Exception):
         hint: The next step.
     """
 
-    def __init__(
-        self, message: str, *, retry_after: float = 0.0, busy: bool = False, unreached: bool = False,
-        timed_out: bool = False, hint: str = f"See that it runs. {URL_HINT}",
-    ) -> None:  # fmt: skip
-        super().__init__(message)
-        self.message, self.retry_after = message, retry_after
-        self.busy, self.unreached, self.timed_out = busy, unreached, timed_out
-        self.hint = SLOW_HINT if timed_out else hint
+    message: str
+    retry_after: float = 0.0
+    busy: bool = False
+    unreached: bool = False
+    timed_out: bool = False
+    hint: str = f"See that it runs. {URL_HINT}"
+
+    def __post_init__(self) -> None:
+        if self.timed_out:
+            self.hint = SLOW_HINT
 
 
 class RefusedError(ReplyError):
@@ -123,21 +129,18 @@ class Transport:
     def __init__(
         self, endpoint: Endpoint, model: str, timeout: float, options: Mapping[str, Any] | None = None
     ) -> None:
-        self.endpoint, self.model, self.options = endpoint, model, dict(options or {})
+        self.endpoint = endpoint
+        self.model = model
+        self.options = dict(options or {})
         self._timeout = timeout
         self._lock = threading.Lock()
         self._client: Any = None
         self._left_out: set[str] = set()
-        self._format, self._format_accepted = 0, False
+        self._format = 0  # of a reply with a schema: by the schema, as JSON, as text
+        self._format_accepted = False
         self._schema_in_prompt = False
 
-    def body(
-        self,
-        messages: Messages,
-        schema: Mapping[str, Any] | None,
-        name: str,
-        limit: int = 0,
-    ) -> dict[str, Any]:
+    def body(self, messages: Messages, schema: Schema, name: str, limit: int = 0) -> Body:
         """Return the request as it goes to the server.
 
         Args:
@@ -148,30 +151,33 @@ class Transport:
         """
         sent = [{**message, "content": without_surrogates(message["content"])} for message in messages]
         options = {"temperature": 0, "max_tokens": limit, **self.options}
-        body: dict[str, Any] = {"model": self.model, **options.pop("extra_body", {}), **options}
-        if not body["max_tokens"]:
-            del body["max_tokens"]
+        extra = options.pop("extra_body", {})
+        body = {"model": self.model, **extra, **options}
         if schema is not None:
             if "bounds" in self._left_out:
                 schema = _without_bounds(schema)
-            if FORMATS[self._format] == "schema":
+            if self._format == 0:
                 form = {"name": name, "schema": schema, "strict": True}
                 body["response_format"] = {"type": "json_schema", "json_schema": form}
-            elif FORMATS[self._format] == "json":
+            elif self._format == 1:
                 body["response_format"] = {"type": "json_object"}
             if self._format or self._schema_in_prompt:
                 sent = _with_schema(sent, schema)
         if "system" in self._left_out and sent[0]["role"] == "system" and len(sent) > 1:
-            user = {**sent[1], "content": f"{sent[0]['content']}\n\n{sent[1]['content']}"}
-            sent = [user, *sent[2:]]
-        return {**{key: value for key, value in body.items() if key not in self._left_out}, "messages": sent}
+            system = sent.pop(0)["content"]
+            sent[0]["content"] = f"{system}\n\n{sent[0]['content']}"
+        if not body["max_tokens"]:
+            del body["max_tokens"]
+        for left_out in self._left_out & body.keys():
+            del body[left_out]
+        return {**body, "messages": sent}
 
     def put_schema_in_prompt(self) -> None:
         """Put the schema into the messages from now on: the server takes it and does not keep to it."""
         self._schema_in_prompt = True
 
     def drop_token_limit(self) -> bool:
-        """Send no limit of the reply from now on, as thoughts count too; False where that was so."""
+        """Send no limit of the reply from now on, as thoughts count too; False if that was so."""
         with self._lock:
             dropped = "max_tokens" not in self._left_out
             self._left_out.add("max_tokens")
@@ -180,10 +186,10 @@ class Transport:
     def send(
         self,
         messages: Messages,
-        schema: Mapping[str, Any] | None,
+        schema: Schema,
         name: str,
         *,
-        on_text: Callable[[str], None] | None = None,
+        on_text: OnText = None,
         limit: int = 0,
         attempt: int = 1,
         check: Check = never_cancelled,
@@ -213,7 +219,8 @@ class Transport:
                 raise to_error(error, self.endpoint) from None  # some servers repeat the key
             except openai.OpenAIError as error:
                 raise to_error(error, self.endpoint) from None
-            self._format_accepted = self._format_accepted or "response_format" in body
+            if "response_format" in body:
+                self._format_accepted = True
             return reply
 
     def close(self) -> None:
@@ -223,26 +230,32 @@ class Transport:
                 self._client.close()
             self._client = None
 
-    def _learn(self, status: int, fields: dict[str, str], body: dict[str, Any], attempt: int) -> bool:
+    def _learn(self, status: int, fields: dict[str, str], body: Body, attempt: int) -> bool:
         """Return whether something can be left out of the request, which it is from now on."""
         text = f"{fields['message']} {fields.get('code')} {fields.get('param')}".lower()
         if status not in (400, 404, 422, 500, 501) or _NO_MODEL.search(text):
             return False
-        sent = {*body, "context", "stream_options", *(message["role"] for message in body["messages"])}
-        sent |= {"bounds"} if "response_format" in body else set()
-        candidates = (name for name, words in _REFUSALS.items() if words.search(text))
-        refused = next((name for name in candidates if name in sent - self._left_out), "")
-        if not refused and not self._format_accepted and "response_format" in body:
-            # Some servers fail on a format that they do not know, without a word about it. Others fail for a
-            # moment.
-            refused = "response_format" if status == 404 or (status >= 500 and attempt == 2) else ""
+        with_format = "response_format" in body
+        sent = {*body, "context", "stream_options"}
+        sent.update(message["role"] for message in body["messages"])
+        if with_format:
+            sent.add("bounds")
+        refused = ""
+        for name, words in _REFUSALS.items():
+            if name in sent - self._left_out and words.search(text):
+                refused = name
+                break
+        # Some servers fail without a word on a format that they do not know. Others fail for a moment.
+        is_suspect = with_format and not self._format_accepted
+        if not refused and is_suspect and (status == 404 or (status >= 500 and attempt == 2)):
+            refused = "response_format"
         if refused in ("", "context"):
             return False
         with self._lock:
             if refused == "response_format":
-                kind = body["response_format"]["type"]
+                has_schema = body["response_format"]["type"] == "json_schema"
                 # Another thread may have learned the same.
-                self._format = max(self._format, 1 if kind == "json_schema" else 2)
+                self._format = max(self._format, 1 if has_schema else 2)
             else:
                 self._left_out.add(refused)
         log.info(
@@ -250,7 +263,7 @@ class Transport:
         )
         return True
 
-    def _request(self, body: dict[str, Any], on_text: Callable[[str], None] | None, check: Check) -> RawReply:
+    def _request(self, body: Body, on_text: OnText, check: Check) -> RawReply:
         """Return the reply to one request. It is asked for in pieces if somebody listens, and read in
         whichever form it comes.
 
@@ -265,68 +278,65 @@ class Transport:
         with closing(self._received(body, reply, stream=on_text is not None)) as received:
             for new in received:
                 check()
-                if on_text is not None and new:
+                if on_text is None:
+                    continue
+                if new:
                     on_text(new)
-                if on_text is not None and time.monotonic() > deadline:
-                    raise self._broken(reply, RetryableError("it did not answer in time", timed_out=True))
-        if not reply.found:
-            raise RetryableError(NO_MESSAGE)
+                if time.monotonic() > deadline:
+                    raise self._broken(reply, _late())
         if reply.is_cut:
-            raise ReplyError("the reply broke off in the middle", where=self.endpoint.host, hint="Ask again")
-        counts = counts_of(reply.usage)
-        return RawReply(reply.text, reply.finish, reply.refusal, *counts, thinking=reply.thinking)
+            raise self._broken_off("the reply broke off in the middle")
+        return _whole(reply)
 
-    def _received(self, body: dict[str, Any], reply: Pieces, *, stream: bool) -> Generator[str, None, None]:
+    def _received(self, body: Body, reply: Pieces, *, stream: bool) -> Generator[str, None, None]:
         """Yield the text as it comes, also "", and put it into `reply`. Raises as `_request`."""
+        # As extra_body all goes as it is; else the SDK walks through the schema for each call, and refuses
+        # names that it does not know.
+        extra = dict(body)
+        arguments = {"model": extra.pop("model"), "messages": extra.pop("messages"), "extra_body": extra}
+        if stream:
+            arguments["stream"] = True
+            if "stream_options" not in self._left_out:
+                extra["stream_options"] = {"include_usage": True}
         content_type = ""
         create = self.client().chat.completions.with_streaming_response.create
         try:
-            with create(**self._arguments(body, stream=stream)) as response:
+            with create(**arguments) as response:
                 content_type = response.headers.get("content-type", "")
                 for value in json_values(response.iter_bytes()):
-                    yield self._add(reply, value)
+                    yield reply.add(value)
         except Exception as error:
             failure = self._failure(error, content_type)
-            failure = self._broken(reply, failure) if stream else failure
+            if stream:
+                failure = self._broken(reply, failure)
             if failure is error:
                 raise
             raise failure from error
 
     def _broken(self, reply: Pieces, failure: Exception) -> Exception:
         """Return what to raise if a reply that is shown as it comes breaks off."""
-        message = "the connection broke in the middle of the reply"
-        return ReplyError(message, where=self.endpoint.host, hint="Ask again") if reply.text else failure
+        return self._broken_off("the connection broke in the middle of the reply") if reply.text else failure
 
-    def _add(self, reply: Pieces, value: Any) -> str:
-        """Add a value to a reply, and return the new text. Raises RetryableError if it cannot be used."""
-        try:
-            return reply.add(value)
-        except TypeError as error:
-            message = f"its answer cannot be used ({self.endpoint.short(str(error))})"
-            raise RetryableError(message) from error
+    def _broken_off(self, message: str) -> ReplyError:
+        return ReplyError(message, where=self.endpoint.host, hint="Ask again")
 
     def _failure(self, error: Exception, content_type: str) -> Exception:
         """Return what to raise for an error while a reply comes."""
+        if isinstance(error, TypeError):  # of `Pieces.add`
+            return _unusable(error, self.endpoint)
         if isinstance(error, ValueError):  # of `json_values`
             if "json" in content_type or "event-stream" in content_type:
                 return RetryableError(f"its answer is no JSON ({self.endpoint.short(str(error))})")
-            message, where = "what answers there is no chat server", self.endpoint.host
-            return StoppedError(message, where=where, hint=URL_HINT)
-        if type(error).__name__ == "ReadTimeout":  # of the SDK's HTTP library, which it does not wrap
-            return RetryableError("it did not answer in time", timed_out=True)
-        if type(error).__module__.startswith("http"):
-            reason = self.endpoint.short(str(error) or type(error).__name__)
-            return RetryableError(f"the connection broke ({reason})")
+            message = "what answers there is no chat server"
+            return StoppedError(message, where=self.endpoint.host, hint=URL_HINT)
+        kind = type(error)
+        if kind.__name__ == "ReadTimeout":  # of the SDK's HTTP library, which it does not wrap
+            return _late()
+        if kind.__module__.startswith("http"):
+            return RetryableError(
+                f"the connection broke ({self.endpoint.short(str(error) or kind.__name__)})"
+            )
         return error
-
-    def _arguments(self, body: dict[str, Any], *, stream: bool) -> dict[str, Any]:
-        """Return a request as the SDK takes it. As extra_body all goes as it is; else the SDK walks through
-        the schema for each call, and refuses names that it does not know."""
-        extra = {name: value for name, value in body.items() if name not in ("model", "messages")}
-        if stream and "stream_options" not in self._left_out:
-            extra["stream_options"] = {"include_usage": True}
-        arguments = {"model": body["model"], "messages": body["messages"], "extra_body": extra}
-        return {**arguments, "stream": True} if stream else arguments
 
     def client(self) -> Any:
         """Return the SDK's client. It tries nothing twice: `Chat` does, and counts each try in the ledger."""
@@ -343,112 +353,110 @@ def to_error(error: Exception, endpoint: Endpoint) -> RetryableError | GswGraphE
     import openai
 
     if isinstance(error, openai.APIStatusError):
-        return _of_status(error.status_code, _error_fields(error), error.response.headers, endpoint)
-    reason = endpoint.short(str(error.__cause__ or error) or type(error.__cause__).__name__)
-    if type(error.__cause__).__name__ in _UNREACHED:
+        return _of_status(error, endpoint)
+    cause = type(error.__cause__).__name__
+    reason = endpoint.short(str(error.__cause__ or error) or cause)
+    if cause in _UNREACHED:
         message, hint = endpoint.unreached(reason)
-        hint = f"See that it runs. {hint}" if hint == URL_HINT else hint
+        if hint == URL_HINT:
+            hint = f"See that it runs. {hint}"
         return RetryableError(f"it {message}", unreached=True, hint=hint)
     if isinstance(error, openai.APITimeoutError):
-        return RetryableError("it did not answer in time", timed_out=True)
+        return _late()
     return RetryableError(f"the connection broke ({reason})")
 
 
 def read_completion(data: Any, endpoint: Endpoint) -> RawReply:
-    """Read a chat completion. Raises RetryableError where it is none."""
+    """Read a chat completion. Raises RetryableError if it is none."""
     reply = Pieces()
     try:
         reply.add(data)
     except TypeError as error:
-        raise RetryableError(f"its answer cannot be used ({endpoint.short(str(error))})") from error
+        raise _unusable(error, endpoint) from error
+    return _whole(reply)
+
+
+def _whole(reply: Pieces) -> RawReply:
+    """Return a reply that came whole. Raises RetryableError if there is none."""
     if not reply.found:
-        raise RetryableError(NO_MESSAGE)
+        raise RetryableError("its answer cannot be used (there is no message in it)")
     counts = counts_of(reply.usage)
     return RawReply(reply.text, reply.finish, reply.refusal, *counts, thinking=reply.thinking)
+
+
+def _unusable(error: TypeError, endpoint: Endpoint) -> RetryableError:
+    return RetryableError(f"its answer cannot be used ({endpoint.short(str(error))})")
+
+
+def _late() -> RetryableError:
+    return RetryableError("it did not answer in time", timed_out=True)
 
 
 def _error_fields(error: Any) -> dict[str, str]:
     """Return what the server says is wrong, as texts: message, code, type and param."""
     body = error.body if isinstance(error.body, dict) else {}
     inner = body.get("error")
-    body = (
-        inner if isinstance(inner, dict) else {"message": inner, **body} if isinstance(inner, str) else body
-    )
-    names = ("message", "code", "type", "param", "failed_generation")
-    fields = {name: str(body[name]) for name in names if body.get(name) is not None}
-    return {"message": str(body.get("detail") or error.body or error.message), **fields}
+    if isinstance(inner, dict):
+        body = inner
+    elif isinstance(inner, str):
+        body = {"message": inner, **body}
+    fields = {"message": str(body.get("detail") or error.body or error.message)}
+    for name in ("message", "code", "type", "param", "failed_generation"):
+        if body.get(name) is not None:
+            fields[name] = str(body[name])
+    return fields
 
 
-def _of_status(
-    status: int, fields: dict[str, str], headers: Any, endpoint: Endpoint
-) -> RetryableError | GswGraphError:
-    text, short = fields["message"], endpoint.short(fields["message"])
-    all_, answer = (
-        f"{text} {fields.get('code')} {fields.get('type')}",
-        f"the server answered {status}: {short}",
-    )
-    wait = retry_after(headers)
-    passing = status in (408, 409, 425, 429) or status >= 500
-    kinds: tuple[tuple[Any, type[GswGraphError], str, str | None], ...] = (
-        (
-            status == 402 or (status == 429 and _NO_MONEY.search(all_)),
-            StoppedError,
-            f"the account has no credit left ({short})",
-            f"Check plan and billing there. {KEPT_HINT}",
-        ),
-        (
-            status == 413 or _TOO_LARGE.search(text),
-            ReplyError,
-            answer,
-            "Load in smaller passages, or ask for a higher limit",
-        ),
-        (
-            status == 429 and _DAILY.search(text),
-            StoppedError,
-            f"the limit of the day is reached ({short})",
-            KEPT_HINT,
-        ),
-        (
-            passing and wait > LONGEST_PAUSE,
-            StoppedError,
-            f"{answer}; it asks for a pause of {wait / 60:,.0f} minutes",
-            KEPT_HINT,
-        ),
-        (
-            not passing and _CONTEXT.search(all_),
-            ReplyError,
-            f"the prompt is longer than the model can read ({short})",
-            CONTEXT_HINT,
-        ),
-        (
-            status in (400, 403) and _FLAGGED.search(all_),
-            ReplyError,
-            f"the server refused the content ({short})",
-            None,
-        ),
-        (
-            status in (401, 403),
-            StoppedError,
-            f"the server refused the key ({status}: {short})" if endpoint.key else answer,
-            KEY_HINT,
-        ),
-        (not passing and _NO_MODEL.search(all_), StoppedError, answer, MODEL_HINT),
-        (status in (400, 422), RefusedError, answer, MODEL_HINT),
-        (not passing, StoppedError, answer, MODEL_HINT if status == 404 else URL_HINT),
-    )
-    for applies, kind, message, hint in kinds:
-        if applies:
-            return kind(message, where=endpoint.host, hint=hint)
-    return RetryableError(answer, retry_after=wait, busy=status in (429, 503))
+def _of_status(error: Any, endpoint: Endpoint) -> RetryableError | GswGraphError:
+    """Return what to raise for a status."""
+    status, fields = error.status_code, _error_fields(error)
+    text = fields["message"]
+    words = f"{text} {fields.get('code')} {fields.get('type')}"
+    short = endpoint.short(text)
+    wait = retry_after(error.response.headers)
+    busy = status == 429
+    passing = busy or status in (408, 409, 425) or status >= 500
+    kind: type[GswGraphError] = StoppedError
+    message = f"the server answered {status}: {short}"
+    hint: str | None = MODEL_HINT
+    if status == 402 or (busy and _NO_MONEY.search(words)):
+        message = f"the account has no credit left ({short})"
+        hint = f"Check plan and billing there. {KEPT_HINT}"
+    elif status == 413 or _TOO_LARGE.search(text):
+        kind, hint = ReplyError, "Load in smaller passages, or ask for a higher limit"
+    elif busy and _DAILY.search(text):
+        message, hint = f"the limit of the day is reached ({short})", KEPT_HINT
+    elif passing and wait > LONGEST_PAUSE:
+        message = f"{message}; it asks for a pause of {wait / 60:,.0f} minutes"
+        hint = KEPT_HINT
+    elif passing:
+        return RetryableError(message, retry_after=wait, busy=busy or status == 503)
+    elif _CONTEXT.search(words):
+        kind, hint = ReplyError, CONTEXT_HINT
+        message = f"the prompt is longer than the model can read ({short})"
+    elif status in (400, 403) and _FLAGGED.search(words):
+        kind, hint = ReplyError, None
+        message = f"the server refused the content ({short})"
+    elif status in (401, 403):
+        hint = KEY_HINT
+        if endpoint.key:
+            message = f"the server refused the key ({status}: {short})"
+    elif _NO_MODEL.search(words) or status == 404:
+        pass
+    elif status in (400, 422):
+        kind = RefusedError
+    else:
+        hint = URL_HINT
+    return kind(message, where=endpoint.host, hint=hint)
 
 
-def _with_schema(messages: Messages, schema: Mapping[str, Any]) -> list[dict[str, str]]:
+def _with_schema(messages: list[dict[str, str]], schema: Schema) -> list[dict[str, str]]:
     """Put the schema into the first message, so that what is the same for every call stays in front."""
     order = "Reply with JSON that fits this JSON schema, and with nothing else:"
     text = f"{order}\n{json.dumps(schema, ensure_ascii=False)}"
-    first, *others = [dict(message) for message in messages]
+    first, *others = messages
     if first["role"] != "system":
-        return [{"role": "system", "content": text}, first, *others]
+        return [{"role": "system", "content": text}, *messages]
     return [{**first, "content": f"{first['content']}\n\n{text}"}, *others]
 
 
@@ -458,6 +466,5 @@ def _without_bounds(schema: Any) -> Any:
         return [_without_bounds(part) for part in schema]
     if not isinstance(schema, Mapping):
         return schema
-    return {
-        name: _without_bounds(part) for name, part in schema.items() if name not in ("maxItems", "maxLength")
-    }
+    bounds = ("maxItems", "maxLength")
+    return {name: _without_bounds(part) for name, part in schema.items() if name not in bounds}

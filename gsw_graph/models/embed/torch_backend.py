@@ -31,21 +31,55 @@ PROBES = (
 BATCH = {"cpu": 32, "mps": 64, "cuda": 256}
 
 
-class TorchBackend:
-    """A sentence-transformers model on one device; safe to use from several threads."""
+class TorchModel:
+    """A model of sentence-transformers on one device, in half precision on a GPU; safe for many threads."""
 
-    backend = "torch"
+    kind = ""  # a class of sentence-transformers
 
     def __init__(self, name: str, folder: Path | None, device: str, *, trust: bool = False) -> None:
         self.name, self.device = name, device
-        self._load = partial(load_model, "SentenceTransformer", name, folder, device, trust)
+        self._load = partial(load_model, self.kind, name, folder, device, trust)
         self._lock = threading.Lock()
-        self.model = self._load()
-        self.prompts: dict[str, str] = {
-            kind: (getattr(self.model, "prompts", None) or {}).get(kind) or ""
-            for kind in ("query", "document")
-        }
         self._batch = BATCH[device]
+        self.model = self._load()
+
+    def _probe(self) -> NDArray[Any]:
+        """Run the model on texts that half precision must be able to hold."""
+        raise NotImplementedError
+
+    def _halve(self) -> None:
+        """Run in float16, which keeps three more bits than bfloat16; in bfloat16 if the activations are too
+        large for float16."""
+        self.model.half()
+        if not np.isfinite(self._probe()).all():
+            self.model = self._load().bfloat16()
+
+    def _in_memory(self, run: Callable[[int], Any]) -> Any:
+        """Return the result of `run`, which gets a batch size that fits into the memory of the device."""
+        import torch
+
+        while True:
+            try:
+                return run(self._batch)
+            except torch.OutOfMemoryError as error:
+                if self._batch == 1:
+                    message = f"one text does not fit into the memory of {self.device}"
+                    hint = "Free its memory, or use the processor with GSWGRAPH_DEVICE=cpu"
+                    raise ModelError(message, where=self.name, hint=hint) from error
+                self._batch //= 2
+            torch.cuda.empty_cache()
+
+
+class TorchBackend(TorchModel):
+    """An embedding model on one device; safe to use from several threads."""
+
+    backend = "torch"
+    kind = "SentenceTransformer"
+
+    def __init__(self, name: str, folder: Path | None, device: str, *, trust: bool = False) -> None:
+        super().__init__(name, folder, device, trust=trust)
+        prompts = getattr(self.model, "prompts", None) or {}
+        self.prompts = {kind: prompts.get(kind) or "" for kind in ("query", "document")}
         if device == "cuda":
             self._halve()
         self.dimension = self.encode(PROBES[:1], query=False).shape[1]
@@ -55,46 +89,15 @@ class TorchBackend:
         encode = self.model.encode_query if query else self.model.encode_document
 
         def run(size: int) -> Any:
-            options: dict[str, Any] = {"show_progress_bar": False, "normalize_embeddings": True, "prompt": ""}
-            return encode(list(texts), batch_size=size, **options)
+            return encode(
+                list(texts), batch_size=size, show_progress_bar=False, normalize_embeddings=True, prompt=""
+            )
 
         with self._lock:
-            vectors, self._batch = in_memory(run, self._batch, self.name, self.device)
-        return np.asarray(vectors, np.float32)
+            return np.asarray(self._in_memory(run), np.float32)
 
-    def _halve(self) -> None:
-        self.model = halved(self.model, lambda: self.encode(PROBES, query=False), self._load)
-
-
-def halved(model: Any, probe: Callable[[], NDArray[Any]], load: Callable[[], Any]) -> Any:
-    """Return a model in float16, which keeps three more bits than bfloat16; in bfloat16 where its activations
-    are too large for float16.
-
-    Args:
-        model: It is changed in place.
-        probe: Runs it on texts that a half precision must be able to hold.
-        load: Loads it again.
-    """
-    model.half()
-    return model if np.isfinite(probe()).all() else load().bfloat16()
-
-
-def in_memory(run: Callable[[int], Any], batch: int, name: str, device: str) -> tuple[Any, int]:
-    """Return the result of `run` and the batch size with which it fits into the memory of the device."""
-    import torch
-
-    while True:
-        try:
-            return run(batch), batch
-        except torch.OutOfMemoryError as error:
-            if batch == 1:
-                raise ModelError(
-                    f"one text does not fit into the memory of {device}",
-                    where=name,
-                    hint="Free its memory, or use the processor with GSWGRAPH_DEVICE=cpu",
-                ) from error
-            batch //= 2
-        torch.cuda.empty_cache()
+    def _probe(self) -> NDArray[Any]:
+        return self.encode(PROBES, query=False)
 
 
 def load_model(kind: str, name: str, folder: Path | None, device: str, trust: bool) -> Any:
@@ -116,8 +119,7 @@ def load_model(kind: str, name: str, folder: Path | None, device: str, trust: bo
                 trust_remote_code=trust,
             )
         except Exception as error:  # every library below raises its own kinds
-            reason = next(iter(str(error).strip().splitlines()), type(error).__name__).rstrip(".")
-            message = f"the model cannot be loaded ({reason})"
+            message = f"the model cannot be loaded ({first_line(error)})"
             if not folder:
                 message = "no such model is here, nor could it be downloaded"
             hint = "Check the name and the network, or give a folder"
@@ -127,6 +129,12 @@ def load_model(kind: str, name: str, folder: Path | None, device: str, trust: bo
                 hint = "It brings code of its own: to run that, set GSWGRAPH_TRUST_REMOTE_CODE=1"
             raise ModelError(message, where=name, hint=hint) from error
     return model.eval()
+
+
+def first_line(error: Exception) -> str:
+    """Return the first line of what an error says, else its kind."""
+    lines = str(error).strip().splitlines() or [type(error).__name__]
+    return lines[0].rstrip(".")
 
 
 def choose_device(wanted: str) -> str:
@@ -149,12 +157,10 @@ def choose_device(wanted: str) -> str:
 
         present = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available()}
     if wanted == "auto":
-        return next((name for name, here in present.items() if here), "cpu")
+        return "cuda" if present["cuda"] else "mps" if present["mps"] else "cpu"
     if not present[wanted]:
-        raise ModelError(
-            f"torch sees no {wanted} device here",
-            hint="Use GSWGRAPH_DEVICE=auto, or install the torch build for it",
-        )
+        hint = "Use GSWGRAPH_DEVICE=auto, or install the torch build for it"
+        raise ModelError(f"torch sees no {wanted} device here", hint=hint)
     return wanted
 
 

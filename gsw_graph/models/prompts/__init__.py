@@ -11,9 +11,9 @@ from pathlib import Path
 from gsw_graph.errors import InputError
 from gsw_graph.model.documents import content_id
 
-# The control tokens of chat templates: all of `<|...|>` (ChatML, Llama 3, Phi) and `<｜...｜>` (DeepSeek), by
-# name
-# those of Gemma, Llama 2 and Mistral. In a document they would end our message and begin one of another role.
+# Control tokens of chat templates: all of `<|...|>` (ChatML, Llama 3, Phi) and `<｜...｜>` (DeepSeek), and
+# by name those of Gemma, Llama 2 and Mistral. In a document they would end our message and begin one of
+# another role.
 _CONTROL_TOKEN = re.compile(
     r"<(?=[|｜])|<(?=(?:start_of_turn|end_of_turn|/?s)>)|<(?=</?SYS>>)|\[(?=/?INST\])"
 )
@@ -33,15 +33,13 @@ def replacements(folder: Path) -> dict[str, str]:
     """
     names = sorted(file.name for file in files(__package__).iterdir() if file.name.endswith(".md"))
     if not folder.is_dir():
-        raise InputError(
-            "there is no such folder of prompts", where=str(folder), hint="Check GSWGRAPH_PROMPTS"
-        )
+        message = "there is no such folder of prompts"
+        raise InputError(message, where=str(folder), hint="Check GSWGRAPH_PROMPTS")
     texts = {}
     for file in sorted(folder.glob("[!.]*")):
         if file.name not in names:
-            raise InputError(
-                "no prompt has this name", where=str(file), hint=f"Use some of {', '.join(names)}"
-            )
+            hint = f"Use some of {', '.join(names)}"
+            raise InputError("no prompt has this name", where=str(file), hint=hint)
         texts[prompt(file.stem)] = file.read_text(encoding="utf-8").strip()
     return texts
 

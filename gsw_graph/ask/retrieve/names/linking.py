@@ -10,10 +10,17 @@ from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from gsw_graph.text.languages import detect, inflections
-from gsw_graph.text.names import CONNECTORS, FUNCTION_WORDS, LETTERS, normalise
+from gsw_graph.text.names import normalise
 from gsw_graph.text.quantities import other_forms, same_words
 from gsw_graph.text.scripts import is_part, split
-from gsw_graph.text.words import foreign_stems, normalise_characters, paired
+from gsw_graph.text.words import (
+    CONNECTORS,
+    FUNCTION_WORDS,
+    LETTERS,
+    foreign_stems,
+    normalise_characters,
+    paired,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
