@@ -119,7 +119,7 @@ def _define_directives(text: str, left_out: Counter[str]) -> None:
     from docutils.parsers.rst import Directive, directives, languages
     from docutils.utils import new_document
 
-    class Described(Directive):
+    class Described(Directive):  # type: ignore[misc]
         """A directive of which the argument and the contents are shown."""
 
         optional_arguments = 1

@@ -129,8 +129,7 @@ def test_what_a_batch_leaves_out_is_asked_by_ordinary_calls(settings, server, do
 
 
 def test_a_batch_keeps_to_its_budget(settings, server, documents):
-    with Chat.open(settings) as chat:
-        some = sum(chat.estimate(one) + 1000 for one in requests(documents)[:3])
+    some = sum(one.prompt_tokens + one.usual_reply for one in requests(documents)[:3])
     with Chat.open(settings, budget=Budget.parse(f"{some}tok")) as chat:
         fetch(chat, documents)
         assert 1 < (sent := server.count()) < PASSAGES

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import pytest
 from model_server import KEY, SCHEMA, ModelServer, RawServer, error, ok
@@ -216,10 +217,10 @@ def test_a_budget_ends_the_calls_and_keeps_what_was_paid(tmp_path):
     with ModelServer([{"reply": {"a": 3}, "usage": usage}]) as server:
         asked = settings(server, tmp_path, llm_price=(10_000.0, 10_000.0))  # a call is a dollar
         with Chat.open(asked, budget=Budget.parse("$100")) as chat:
-            chat.ask(request("first"), number)
+            chat.ask(replace(request("first"), limit=90), number)
         with Chat.open(asked, budget=Budget.parse("$5.5")) as chat:
             with pytest.raises(StoppedError, match=r"budget of \$5.50 is used up"):
-                deque((chat.ask(request(text), number) for text in range(50)), maxlen=0)
+                deque((chat.ask(replace(request(text), limit=90), number) for text in range(50)), maxlen=0)
             assert 4 <= chat.ledger.total().calls <= 5
             assert chat.ledger.total().dollars == pytest.approx(chat.ledger.total().calls)
             kept = chat.ledger.total().calls

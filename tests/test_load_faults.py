@@ -247,7 +247,5 @@ def test_a_dry_run_tells_what_a_load_takes_and_asks_nothing(settings, server, tm
     _, said = load(str(tmp_path / "more"), "--dry-run")
     expected = said["estimate"]
     _, said = load(str(tmp_path / "more"))
-    assert expected["prompt_tokens"] == pytest.approx(said["tokens"]["in"], rel=0.05), (
-        "what the server counted before is learned from"
-    )
-    assert expected["completion_tokens"] == pytest.approx(said["tokens"]["out"], rel=0.15)
+    assert expected["prompt_tokens"] == pytest.approx(said["tokens"]["in"], rel=0.15)
+    assert said["tokens"]["out"] < expected["completion_tokens"] < 5 * said["tokens"]["out"]

@@ -35,7 +35,7 @@ def server():
 
 @pytest.fixture
 def chat(server, tmp_path):
-    """A model whose calls are known to take 100 tokens."""
+    """A model whose calls take 100 tokens; up to 200 are expected of a reply."""
     with Chat.open(settings(server, tmp_path, llm_price=(10_000.0, 10_000.0))) as chat:
         chat.ask(request("before"), str)
         yield chat
@@ -45,7 +45,7 @@ def asks(chat, budget):
     return QuestionModel(chat, QuestionBudget.parse(budget))
 
 
-@pytest.mark.parametrize("budget", ["250tok", "2.50"])
+@pytest.mark.parametrize("budget", ["350tok", "3.50"])
 def test_a_call_that_does_not_fit_is_not_made(chat, server, budget):
     one = asks(chat, budget)
     one.ask(request(1), str)
@@ -73,7 +73,7 @@ def test_a_repair_must_fit_too_and_is_all_that_a_larger_budget_pays(chat, server
         return "mended"
 
     with pytest.raises(BudgetError):
-        asks(chat, "150tok").ask(request(1), check)
+        asks(chat, "250tok").ask(request(1), check)
     assert server.count() == 2
     assert asks(chat, "1000tok").ask(request(1), check).value == "mended"
     assert server.count() == 3
@@ -81,7 +81,7 @@ def test_a_repair_must_fit_too_and_is_all_that_a_larger_budget_pays(chat, server
 
 def test_calls_at_the_same_time_stay_within_it(chat, server):
     server.delay = 0.05
-    one = asks(chat, "350tok")
+    one = asks(chat, "450tok")
 
     def ask(number):
         try:
@@ -142,11 +142,11 @@ def test_the_answer_comes_from_what_there_is(memory, model):
 
 
 def test_what_comes_before_the_answer_leaves_room_for_it(chat):
-    one = asks(chat, "350tok")  # half of it is held back
+    one = asks(chat, "500tok")  # half of it is held back
     early = Request("look", request(1).messages, limit=500)
     one.ask(early, str)
     with pytest.raises(
-        BudgetError, match="100 tokens spent, 175 tokens held back for the answer, the next call takes about"
+        BudgetError, match="100 tokens spent, 250 tokens held back for the answer, the next call takes about"
     ):
         one.ask(Request("look", request(2).messages, limit=500), str)
     assert one.ask(request(3), str).value == "yes"
