@@ -33,7 +33,7 @@ def examine(connection: Connection, settings: Settings, *, deep: bool = False) -
     `deep`: every text is read and compared with the hash of what was loaded.
     """
     engine = f"{connection.dialect.name} {connection.dialect.version} at {connection.url}"
-    checks = [_embedder, _language_model, _memory]
+    checks: list[Check] = [_embedder, _language_model, _memory]
     if deep:
         checks.append(_texts)
     findings = [Finding("engine", True, engine)]

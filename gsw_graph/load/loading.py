@@ -574,8 +574,9 @@ def _send(
         items = loaders.read(names, follow_links=options.follow_links)
         for work in new_work(items, states, extractor, LoadCounters(), options):
             if work.workspace is None:
-                for group in profile.groups(work.document):
-                    yield chat.chosen(profile.request(*group)), profile.check(*group)
+                document = work.document
+                for group in profile.groups(document):
+                    yield chat.chosen(profile.request(document, group)), profile.check(document, group)
 
     chat.batches().fetch(requests(), waiting)
 

@@ -390,7 +390,7 @@ def group_pairs(
 
 def _ambiguous(near: dict[str, Aliases]) -> set[Pair]:
     """Find pairs of a short name with two longer ones that are no pair: "CMA" is one of them at most."""
-    found = set()
+    found: set[Pair] = set()
     for key, partners in near.items():
         size = len(letters(key))
         longer = [name for name, pair in partners.items() if pair.ambiguous and len(letters(name)) > size]

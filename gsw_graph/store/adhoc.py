@@ -275,7 +275,7 @@ class Drawn:
 
     def ends(self) -> list[str]:
         """Return the ids of the nodes that relationships join, each once."""
-        ends = {}
+        ends: dict[str, None] = {}
         for relationship in self.relationships.values():
             for node in relationship.nodes:
                 if node:

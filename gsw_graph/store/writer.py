@@ -73,7 +73,7 @@ class Batch:
                     yield name, part
 
 
-def execute(tx: ManagedTransaction, name: str, **parameters: Any) -> None:
+def execute(tx: ManagedTransaction, /, name: str, **parameters: Any) -> None:
     """Run a statement of `cypher/write/` and wait for its end."""
     tx.run(statement(f"write/{name}"), parameters).consume()
 
@@ -160,7 +160,7 @@ def forget_questions(session: Session) -> None:
         deleted = session.execute_write(_deleted, "forget_questions", limit=limit)
 
 
-def _deleted(tx: ManagedTransaction, name: str, **parameters: Any) -> int:
+def _deleted(tx: ManagedTransaction, /, name: str, **parameters: Any) -> int:
     return int(tx.run(statement(f"write/{name}"), parameters).single(strict=True)["deleted"])
 
 
@@ -209,7 +209,7 @@ def _merge(tx: ManagedTransaction, rows: Rows) -> list[str]:
     return tx.run(statement("write/merges"), rows=rows).value("alias")
 
 
-def _mark(tx: ManagedTransaction, name: str, **parameters: Any) -> None:
+def _mark(tx: ManagedTransaction, /, name: str, **parameters: Any) -> None:
     execute(tx, "stamp")
     execute(tx, name, **parameters)
 
