@@ -20,7 +20,7 @@ from gsw_graph.concurrency import Cancel
 from gsw_graph.errors import EndedError, InputError
 from gsw_graph.memory import Memory
 from gsw_graph.model.results import Answer, Documents, History, Shown, Status
-from gsw_graph.serve.app import JSON_LIMIT, Access
+from gsw_graph.serve.app import JSON_LIMIT, BindAddress
 from gsw_graph.serve.remote import rebuild
 
 LIMITS = ((-1, "limit: Input should be greater than or equal to 1"), (0, "greater than or equal to 1"), (10**30, "limit: Input should be less than or equal to"), ("x", "limit: Input should be a valid integer"))
@@ -232,7 +232,7 @@ def test_a_full_line_says_when_to_come_back(corpus: Memory, monkeypatch: pytest.
 
 @pytest.mark.parametrize(("host", "names", "known"), [("127.0.0.1", ["notes.example"], {"localhost", "127.0.0.1", "[::1]", "notes.example"}), ("0.0.0.0", [], {"*"})])
 def test_names_under_which_a_server_is_asked(host: str, names: list[str], known: set[str]) -> None:
-    assert set(Access.of(host, "t" * 20, "o", names).hosts) == known
+    assert set(BindAddress(host, names=names).hosts) == known
 
 
 def test_an_upload_is_bounded_and_a_large_folder_is_one_request(corpus: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
