@@ -69,8 +69,10 @@ def test_the_table_says_what_was_measured(memory):
     )
     assert lines[1].split()[:3] == ["strategy", "n", "recall@1"]
     assert [line.split()[0] for line in lines if line.startswith(("ricr", "linked "))][:2] == ["ricr", "linked"]
-    assert "2 hops: ricr (n=1) recall@5 50.0, EM 100.0, F1 100.0" in lines
-    assert "linked - ricr, recall@5: +0.0 points [+0.0, +0.0], 0 won, 2 equal, 0 lost" in lines
+    hops = next(line for line in lines if line.startswith("by_hops: 2, strategy: ricr, n: 1, recall: "))
+    assert "5 0.5;" in hops
+    assert ", em: 1, f1: 1" in hops
+    assert "first: ricr, second: linked, metric: recall@5, n: 2, mean: 0, interval: 0; 0, above: 0, below: 0, equal: 2" in lines
 
 
 def test_json_is_the_whole_evaluation_and_the_folder_holds_the_same(memory, tmp_path):
@@ -121,8 +123,9 @@ def test_compare(memory):
     run("q.json", "--strategy", "ricr", "-k", "5", "--out", "two")
     result = run("compare", "one", "two/results.json")
     lines = result.stdout.splitlines()
-    assert lines[:2] == ["3 questions in both, 0 only in A, 0 only in B", "Not the same: k: 20 / 5"]
-    assert "ricr, recall@5: -25.0 points [-100.0, +50.0], 1 won, 0 equal, 1 lost" in lines
+    assert lines[:4] == ["questions    3", "only_first   0", "only_second  0", "settings"]
+    assert lines[4].split() == ["k", "20;", "5"]
+    assert "first: ricr, second: ricr, metric: recall@5, n: 2, mean: -0.25, interval: -1; 0.5, above: 1, below: 1, equal: 0" in lines
     assert json.loads(run("compare", "one", "two", "--json").stdout)["questions"] == 3
 
 

@@ -75,7 +75,6 @@ def test_what_is_missing_and_a_note_are_said(capsys: pytest.CaptureFixture[str])
 def test_the_plan_of_a_model_can_be_copied(capsys: pytest.CaptureFixture[str], fake: type) -> None:
     plan = [{"id": 1, "question": "Who's there?"}, {"id": 2, "question": "Is #1 old?", "retrieve": False}]
     said = shown(capsys, plan=plan, plan_source="llm", trace=Trace(hops=ASKED))
-    assert "Plan of the language model:\n  #1  Who's there?\n  #2  Is #1 old?  (compares)\n" in said
     line = next(line for line in said.splitlines() if line.startswith("  --plan "))
     assert json.loads(shlex.split(line)[1]) == plan
     assert "Plan of the language model" not in shown(capsys, plan=plan, plan_source="given", trace=Trace(hops=ASKED))
@@ -84,16 +83,16 @@ def test_the_plan_of_a_model_can_be_copied(capsys: pytest.CaptureFixture[str], f
 def test_timings_have_the_tokens(capsys: pytest.CaptureFixture[str]) -> None:
     models = {"embedder": "mini", "reranker": "cosine", "llm": "small"}
     said = shown(capsys, timings=True, models=models, tokens={"in": 1234, "out": 56, "evidence": 78, "prompt": 910}, dollars=0.00123)
-    assert said.endswith("Tokens: 1,234 in, 56 out, 78 evidence, 910 prompt; small, $0.0012\n")
+    assert "tokens\n  in        1,234\n  out       56\n  evidence  78\n  prompt    910\n" in said
+    assert said.endswith("dollars       0.00123\n")
 
 
 def test_calls_that_failed_are_said(capsys: pytest.CaptureFixture[str], fake: type) -> None:
     models = {"embedder": "mini", "reranker": "cosine", "llm": "small"}
     said = shown(capsys, timings=True, models=models, calls=6, failed_calls=6, dollars=0.0)
-    assert said.endswith("Tokens: 0 in, 0 out, 0 evidence, 0 prompt; 6 calls (all failed); small, $0.00\n")
+    assert said.endswith("calls         6\nfailed_calls  6\ndollars       0\n")
     fake.report = replace(fake.report, calls=6, failed_calls=5, dollars=0.0)
-    line = "Language model: 6 calls (5 failed), 0 from the cache, 0 tokens in and 0 out, $0.00"
-    assert run("load", "x").stdout.splitlines()[2] == line
+    assert "calls         6\nfailed_calls  5\n" in run("load", "x").stdout
 
 
 def test_status_counts_what_no_model_could_read(fake: type) -> None:
@@ -128,4 +127,4 @@ def test_the_ledger_sums_by_stage_and_document(monkeypatch: pytest.MonkeyPatch, 
 def test_status_says_who_read_what_where_that_differs(fake: type) -> None:
     assert "extractor" not in run("status").output
     fake.state = replace(fake.state, extractors={"rules": 2, "llm (small)": 1})
-    assert run("status").output.count("Documents by extractor\n  rules        2\n  llm (small)  1\n") == 1
+    assert run("status").output.count("extractors\n  rules        2\n  llm (small)  1\n") == 1

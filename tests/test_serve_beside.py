@@ -71,7 +71,7 @@ BESIDE: dict[str, list[tuple[list[str], int, str]]] = {
     "merge": [(["merge", "--dry-run"], 1, ALONE.format("merge")), (["merge", "--show"], 1, ALONE.format("merge"))],
     "unmerge": [(["unmerge", "all"], 1, ALONE.format("unmerge"))],
     "correct": [
-        (["correct", "rename", "Bruno Keller", "Bruno Kehler"], 0, "Bruno Keller -> Bruno Kehler"),
+        (["correct", "rename", "Bruno Keller", "Bruno Kehler"], 0, "target: Bruno Keller, value: Bruno Kehler"),
         (["correct", "split", "Zorvik", "Zorvik (engineer)", "note.md"], 0, "Zorvik"),
         (["correct", "add", "Who owns the Stone Pier?", "Ana Ruiz", "--by", "Ana"], 0, "Take it back"),
         (["correct", "--list", "--json"], 0, '"corrections"'),

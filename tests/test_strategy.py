@@ -184,9 +184,9 @@ def test_it_is_asked_in_a_shell(shell: Any) -> None:
     found = shell("ask", ASKED, "--strategy", "second-look", "--trace", "--timings", "-k", "2")
     assert (found.exit_code, found.stderr) == (0, "")
     assert found.stdout.startswith(f"{SAID}  (from the model m)\n\n[1] ")
-    assert f"The second walk starts from: {FURTHER}" in found.stdout
-    assert "look " in found.stdout.split("Time: ")[1]
-    assert "; strategy second-look\nTokens: " in found.stdout
+    assert re.search(rf"^bridges +{re.escape(FURTHER)}$", found.stdout, re.MULTILINE)
+    assert re.search(r"^  look +\d", found.stdout.split("\nseconds\n")[1], re.MULTILINE)
+    assert re.search(r"^strategy +second-look$", found.stdout, re.MULTILINE)
     told = json.loads(shell("ask", ASKED, "--strategy", "second-look", "--trace", "--json").stdout)
     assert (told["strategy"], told["answer"], told["trace"]["bridges"], len(told["kept"])) == ("second-look", SAID, [FURTHER], 2)
     refused = shell("ask", ASKED, "--strategy", "second-look", "--no-llm")
