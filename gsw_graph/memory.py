@@ -47,6 +47,9 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 T = TypeVar("T")
+OnText = Callable[[str], None]  # gets pieces of an answer
+OnStage = Callable[[str, str | None], None]  # gets what is being done, and a note
+OnProgress = Callable[[Progress], None]
 
 __all__ = ["EXTRACTORS", "Memory", "Progress"]
 
@@ -72,10 +75,13 @@ class Memory:
     """
 
     def __init__(self, connection: Connection, settings: Settings, embedder: Embedder | None = None) -> None:
-        self._connection, self._settings, self._embedder = connection, settings, embedder
+        self._connection = connection
+        self._settings = settings
+        self._embedder = embedder
         self._reranker: Reranker | None = None
         self._chat: Chat | None = None
-        self._locks, self._lazy = MemoryLocks(), RLock()  # of what is made when it is first needed
+        self._locks = MemoryLocks()
+        self._lazy = RLock()  # of what is made when it is first needed
         self._scopes: dict[tuple[int, str], dict[str, bool]] = {}
         self._building = Lock()  # of runs, in a question too
         self._state: MemoryState | None = None
@@ -201,7 +207,7 @@ class Memory:
         *paths: str | Path | Sequence[str | Path],
         stdin: BinaryIO | None = None,
         uploads: Mapping[str, BinaryIO] | None = None,
-        progress: Callable[[Progress], None] | None = None,
+        progress: OnProgress | None = None,
         cancel: Cancel | None = None,
         allow_private: bool = False,
         **options: Any,
@@ -227,8 +233,9 @@ class Memory:
         from gsw_graph.loaders.address import is_address
 
         check = cancel.check if cancel else never_cancelled
-        lists = ([path] if isinstance(path, str | Path) else path for path in paths)
-        names = [str(name) for some in lists for name in some]
+        names: list[str] = []
+        for path in paths:
+            names += [str(path)] if isinstance(path, str | Path) else map(str, path)
 
         def report(now: Progress) -> None:
             check()
@@ -253,13 +260,12 @@ class Memory:
                     alone=self._locks.exclusive,
                 )
                 loaded = pages.added_to(loaded)
-                annotate(
-                    current,
-                    calls=loaded.calls,
-                    dollars=loaded.dollars,
-                    **{f"documents_{name}": number for name, number in asdict(loaded.documents).items()},
-                    **{f"seconds_{stage}": seconds for stage, seconds in loaded.seconds.items()},
-                )
+                facts: dict[str, Any] = {"calls": loaded.calls, "dollars": loaded.dollars}
+                for name, number in asdict(loaded.documents).items():
+                    facts[f"documents_{name}"] = number
+                for stage, seconds in loaded.seconds.items():
+                    facts[f"seconds_{stage}"] = seconds
+                annotate(current, **facts)
         if how.near and not how.dry_run:
             self.merge(near=how.near)
         return loaded
@@ -292,8 +298,8 @@ class Memory:
         self,
         question: str,
         *,
-        on_text: Callable[[str], None] | None = None,
-        on_stage: Callable[[str, str | None], None] | None = None,
+        on_text: OnText | None = None,
+        on_stage: OnStage | None = None,
         cancel: Cancel | None = None,
         **options: Any,
     ) -> results.Answer:
@@ -322,7 +328,7 @@ class Memory:
 
         ask_options = AskOptions(**options)
         strategy, planned = prepared(question, ask_options)
-        limit = QuestionBudget.parse(ask_options.budget) if ask_options.budget is not None else None
+        limit = None if ask_options.budget is None else QuestionBudget.parse(ask_options.budget)
         check = cancel.check if cancel else never_cancelled
         state = self._ready(check, may_build=ask_options.build_runs)
         with self._locks.read(check):
@@ -369,9 +375,9 @@ class Memory:
             if not ask_options.keep:
                 return answer
             # An answer with citations may be used again; no model is loaded for that alone.
-            again = answer.answer is not None and answer.citations and "embedder" in context.used
-            again = again and ask_options.sees_all
-            vector = context.vector(question).tolist() if again else None
+            vector = None
+            if answer.answer is not None and answer.citations and "embedder" in context.used:
+                vector = context.vector(question).tolist() if ask_options.sees_all else None
             return replace(answer, id=questions.keep(self._connection, answer, vector))
 
     def confirm(self, which: int | str) -> results.AskedQuestion:
@@ -424,8 +430,14 @@ class Memory:
         with self._changing():
             if self._stored_state() is None:
                 return results.Forgotten([], list(sources))
-            how: dict[str, Any] = {"everything": everything, "gone": gone, "dry_run": dry_run}
-            forgotten = forget(self._connection, sources, **how, folder=folder)
+            forgotten = forget(
+                self._connection,
+                sources,
+                everything=everything,
+                gone=gone,
+                dry_run=dry_run,
+                folder=folder,
+            )
             if everything and not dry_run and self._connection.memory:
                 schema.remove(self._connection)
             return forgotten
@@ -454,9 +466,8 @@ class Memory:
         if not self._stored_state():
             return results.Merged(None, [])
         encode = self.embedder.encode if near else None
-        how: dict[str, Any] = {"encode": encode, "near": near, "at_most": at_most}
         with self._changing():
-            return merge(self._connection, dry_run=dry_run, **how)
+            return merge(self._connection, dry_run=dry_run, encode=encode, near=near, at_most=at_most)
 
     @with_plain_errors
     def merged(self, name: str = "") -> results.Merged:
@@ -542,7 +553,8 @@ class Memory:
         connection = default.to_memory(name) if name else default
         memory = Memory(connection, replace(self._settings, memory=connection.url))
         memory._base = self._base or self
-        memory._locks, memory._building = self._locks, self._building
+        memory._locks = self._locks
+        memory._building = self._building
         return memory
 
     @with_plain_errors
@@ -573,9 +585,9 @@ class Memory:
         from gsw_graph.explore import browser
 
         place = browser.find(self._settings)
-        query = (
-            browser.drawing(contents.question(self._reader, question).id) if question else browser.overview()
-        )
+        query = browser.overview()
+        if question:
+            query = browser.drawing(contents.question(self._reader, question).id)
         return place.link(of_memory(query, self._connection.memory))
 
     documents = _reading(contents.documents)
@@ -676,11 +688,11 @@ class Memory:
             self._base._close_chat(chat)
             return
         with self._lazy:
-            mine = self._chat if chat is None or chat is self._chat else None
-            if mine is not None:
-                self._chat = None
-        if mine is not None:
-            mine.close()
+            mine = self._chat
+            if mine is None or chat not in (None, mine):
+                return
+            self._chat = None
+        mine.close()
 
     @contextmanager
     def _changing(self, check: Check = never_cancelled) -> Iterator[None]:
@@ -728,8 +740,8 @@ class Memory:
         self,
         options: AskOptions,
         llm: QuestionModel | None = None,
-        on_text: Callable[[str], None] | None = None,
-        on_stage: Callable[[str, str | None], None] | None = None,
+        on_text: OnText | None = None,
+        on_stage: OnStage | None = None,
         check: Check = never_cancelled,
     ) -> Context:
         """Return what a strategy works with for one question."""

@@ -6,9 +6,10 @@ import difflib
 import json
 import os
 from collections import Counter
-from functools import partial
+from dataclasses import fields
+from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from gsw_graph.errors import InputError
 from gsw_graph.model.results import (
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from gsw_graph.store.reader import Reader, Row
+
+T = TypeVar("T")
 
 ALL = 10**9  # the longest list; Neo4j cuts lists by numbers of 32 bits, twice this
 _NAMED = 5  # documents that an error lists
@@ -62,18 +65,29 @@ def documents(
         limit: The number of documents to return.
         folder: The folder of relative paths; None where no name is a path.
     """
-    search = partial(
-        reader.rows,
+    rows, total = _page(
+        reader,
         "read/documents",
+        skip,
+        limit,
         text=text.lower(),
         path=_path(text, folder),
         extractor=extractor,
         loader=loader,
         unfinished=unfinished,
     )
-    rows = search(skip=_checked_skip(skip), limit=_checked_limit(limit))
-    counted_rows = rows or (search(skip=0, limit=1) if skip else [])  # the total, where all are skipped
-    return Documents(counted_rows[0]["total"] if counted_rows else 0, [_document(row) for row in rows])
+    return Documents(total["total"] if total else 0, list(map(_document, rows)))
+
+
+def _page(
+    reader: Reader, statement: str, skip: int, limit: int | None, **parameters: Any
+) -> tuple[list[Row], Row | None]:
+    """Return the rows of a part of a list, and a row with the totals, if the list has any rows."""
+    rows = reader.rows(statement, **parameters, skip=_checked_skip(skip), limit=_checked_limit(limit))
+    if rows or not skip:
+        return rows, rows[0] if rows else None
+    first = reader.rows(statement, **parameters, skip=0, limit=1)  # all rows are skipped
+    return [], first[0] if first else None
 
 
 def show(reader: Reader, name: str, passage: int | None = None, *, folder: str | Path | None = "") -> Shown:
@@ -99,26 +113,21 @@ def show(reader: Reader, name: str, passage: int | None = None, *, folder: str |
                 hint=f"It has {document.passages}, counted from 1",
             )
     found = list(reader.stream("read/whole_document", id=document.id, position=position))
-    starters = {item["name"] for row in found for item in row["entities"] if item["opens"]}
-    common = _common_words(reader, starters) if starters else set()
+    starters: set[str] = set()  # words that only begin sentences
+    for row in found:
+        starters.update(item["name"] for item in row["entities"] if item["opens"])
+    common = set()  # of these no names, as a passage of the memory has them in small letters
+    if starters:
+        small = reader.rows("read/small_letters", names=sorted(starters))
+        common = {row["name"] for row in small}
     return Shown(document, [_passage(row, common) for row in found])
-
-
-def _common_words(reader: Reader, starters: Iterable[str]) -> set[str]:
-    """Return those of some words that only begin sentences which are no names, as a passage of the memory has
-    them in small letters."""
-    return {row["name"] for row in reader.rows("read/small_letters", names=sorted(starters))}
 
 
 def names(reader: Reader, text: str = "", *, skip: int = 0, limit: int = 50) -> list[StoredName]:
     """Return the names that contain a text, those in most passages first: `limit` of them, after the first
     `skip`."""
-    return [
-        StoredName(row["id"], row["name"], row["passages"])
-        for row in reader.rows(
-            "read/names", text=normalise(text), skip=_checked_skip(skip), limit=_checked_limit(limit)
-        )
-    ]
+    page = {"skip": _checked_skip(skip), "limit": _checked_limit(limit)}
+    return [_take(StoredName, row) for row in reader.rows("read/names", text=normalise(text), **page)]
 
 
 def name(reader: Reader, name: str, *, limit: int = 20) -> FollowedName:
@@ -130,44 +139,41 @@ def name(reader: Reader, name: str, *, limit: int = 20) -> FollowedName:
     if not found:
         raise InputError("the name was removed meanwhile", where=name)
     entity = found[0]
-    rows = reader.rows("read/name_places", id=id_, limit=limit)
     roles: dict[str, list[str]] = {}
     for role in sorted(entity["roles"], key=lambda role: str(role["role"])):
         states = roles.setdefault(role["role"], [])
         states += [state for state in role["states"] or () if state not in states]
-    neighbours = {item["id"]: item for row in rows for item in row["beside"] if item["id"] != id_}
-    counts = Counter(item["id"] for row in rows for item in row["beside"] if item["id"] != id_)
-    ids = sorted(counts, key=lambda item: (-counts[item], neighbours[item]["passages"], item))[:limit]
+    rows = reader.rows("read/name_places", id=id_, limit=limit)
+    beside: dict[str, StoredName] = {}
+    counts: Counter[str] = Counter()
+    for row in rows:
+        for item in row["beside"]:
+            if item["id"] != id_:
+                beside[item["id"]] = _take(StoredName, item)
+                counts[item["id"]] += 1
+    nearest = sorted(beside.values(), key=lambda other: (-counts[other.id], other.passages, other.id))
+    facts = sorted(entity["facts"], key=itemgetter("id"))
     return FollowedName(
         id_,
         entity["name"],
         entity["passages"],
         roles,
         _pairs(entity["pairs"]),
-        [
-            Fact(item["id"], item["text"], item["passage"])
-            for item in sorted(entity["facts"], key=lambda item: item["id"])
-        ],
-        [
-            RankedPassage(row["id"], row["title"], row["text"], row["source"], row["document"], 0.0)
-            for row in rows
-        ],
-        [StoredName(item, neighbours[item]["name"], neighbours[item]["passages"]) for item in ids],
+        facts=[_take(Fact, fact) for fact in facts],
+        places=[_take(RankedPassage, row, score=0.0) for row in rows],
+        beside=nearest[:limit],
     )
 
 
 def history(reader: Reader, text: str = "", *, skip: int = 0, limit: int | None = None) -> History:
     """Return the questions that were asked, latest first: those with `text` in the question or answer,
     `limit` of them, after the first `skip`."""
-    search = partial(reader.rows, "read/questions", text=text.lower(), id="")
-    rows = search(skip=_checked_skip(skip), limit=_checked_limit(limit))
-    counted_rows = rows or (search(skip=0, limit=1) if skip else [])
-    if not counted_rows:
+    rows, total = _page(reader, "read/questions", skip, limit, text=text.lower(), id="")
+    if total is None:
         return History(0, {"in": 0, "out": 0}, None, [])
-    first = counted_rows[0]
-    tokens = {"in": first["all_prompt_tokens"], "out": first["all_completion_tokens"]}
-    paid = first["all_dollars"] or None  # 0 where no cost is known
-    return History(first["total"], tokens, paid, [_asked_question(row) for row in rows])
+    tokens = {"in": total["all_prompt_tokens"], "out": total["all_completion_tokens"]}
+    paid = total["all_dollars"] or None  # 0 where no cost is known
+    return History(total["total"], tokens, paid, list(map(_asked_question, rows)))
 
 
 def question(reader: Reader, which: int | str) -> AskedQuestion:
@@ -182,9 +188,11 @@ def question(reader: Reader, which: int | str) -> AskedQuestion:
     """
     if isinstance(which, str) and which.isdecimal() and len(which) < 8:
         which = int(which)
-    id_prefix, first, most = ("", which - 1, 1) if isinstance(which, int) else (which, 0, 2)
-    is_one = first >= 0 and which != ""
-    rows = reader.rows("read/questions", text="", id=id_prefix, skip=first, limit=most) if is_one else []
+    rows: list[Row] = []
+    if isinstance(which, int) and which > 0:
+        rows = reader.rows("read/questions", text="", id="", skip=which - 1, limit=1)
+    elif isinstance(which, str) and which:
+        rows = reader.rows("read/questions", text="", id=which, skip=0, limit=2)
     if len(rows) > 1:
         raise InputError(f"several questions have an id that begins with {which!r}", hint="Give more of it")
     if not rows:
@@ -192,10 +200,8 @@ def question(reader: Reader, which: int | str) -> AskedQuestion:
             f"no question {which!r} was kept",
             hint="See gswgraph history: 1 is the latest; an id is as its --json shows it",
         )
-    used = sorted(
-        reader.rows("read/question_used", id=rows[0]["id"]),
-        key=lambda row: (row["rank"], row["hop"], row["id"]),
-    )
+    used = reader.rows("read/question_used", id=rows[0]["id"])
+    used.sort(key=itemgetter("rank", "hop", "id"))
     return _asked_question(rows[0], used)
 
 
@@ -203,13 +209,15 @@ def check_concepts(reader: Reader, names: list[str]) -> None:
     """Raise InputError where one of the names, in normal form, is no concept, with similar concepts."""
     existing = reader.concept_names(names)
     for name in names:
-        if name not in existing:
-            near = reader.rows("read/near_concepts", start=name[:2], wanted=name)
-            similar = {row["id"]: row["name"] for row in near}
-            ids = difflib.get_close_matches(name, similar, n=_NAMED, cutoff=0.7)
-            ids += [id_ for id_ in similar if name in id_ and id_ not in ids]
-            hint = "Near it: " + ", ".join(similar[id_] for id_ in ids[:_NAMED]) if ids else None
-            raise InputError("no name in the memory is so", where=name, hint=hint)
+        if name in existing:
+            continue
+        near = reader.rows("read/near_concepts", start=name[:2], wanted=name)
+        similar = {row["id"]: row["name"] for row in near}
+        ids = difflib.get_close_matches(name, similar, n=_NAMED, cutoff=0.7)
+        ids += [id_ for id_ in similar if name in id_ and id_ not in ids]
+        shown = ", ".join(similar[id_] for id_ in ids[:_NAMED])
+        hint = f"Near it: {shown}" if shown else None
+        raise InputError("no name in the memory is so", where=name, hint=hint)
 
 
 def _checked_limit(limit: int | None) -> int:
@@ -234,9 +242,11 @@ def _path(name: str, folder: str | Path | None) -> str:
 
 def _find_document(reader: Reader, name: str, folder: str | Path | None) -> tuple[StoredDocument, int | None]:
     """Return the document of a name, and the position of the passage if it is the name of one."""
-    ending = "/" + name.removeprefix("./").lstrip("/")
-    keys = {"wanted": name, "title": name.lower(), "path": _path(name, folder), "ending": ending}
-    rows = reader.rows("read/named", **keys) if name.strip() else []
+    rows = []
+    if name.strip():
+        path = _path(name, folder)
+        ending = "/" + name.removeprefix("./").lstrip("/")
+        rows = reader.rows("read/named", wanted=name, title=name.lower(), path=path, ending=ending)
     if not rows:
         raise InputError(
             "no document or passage is called so",
@@ -244,112 +254,75 @@ def _find_document(reader: Reader, name: str, folder: str | Path | None) -> tupl
             hint="Give a source, a title or an id; gswgraph list shows what there is",
         )
     best = min(row["how"] for row in rows)
-    meant = sorted((row for row in rows if row["how"] == best), key=lambda row: str(row["source"]))
+    meant = [row for row in rows if row["how"] == best]
+    meant.sort(key=lambda row: str(row["source"]))
     if len(meant) > 1:
-        sources = ", ".join(row["source"] for row in meant[:_NAMED]) + (
-            ", ..." if len(meant) > _NAMED else ""
-        )
+        sources = ", ".join(row["source"] for row in meant[:_NAMED])
+        if len(meant) > _NAMED:
+            sources += ", ..."
         raise InputError(
             f"{len(meant)} documents are called so", where=name, hint=f"Give the source of one: {sources}"
         )
     return _document(meant[0]), meant[0]["position"]
 
 
+def _take(kind: type[T], row: Row, **others: Any) -> T:
+    """Return a result whose fields are the columns of a row with their names, and others."""
+    values = {field.name: row[field.name] for field in fields(kind) if field.name in row}  # type: ignore[arg-type]
+    return kind(**values | others)
+
+
 def _document(row: Row) -> StoredDocument:
-    names = (
-        *("id", "source", "title", "loader", "extractor", "model", "status", "loaded_at"),
-        *("passages", "superseded"),
-    )
     properties = row["properties"]
-    return StoredDocument(
-        **{name: row[name] for name in names},
-        unread=sorted(n + 1 for n in row["unread"] or ()),
-        meta={key[5:]: properties[key] for key in sorted(properties) if key.startswith("meta_")},
-        about=properties.get("about"),
-        file=properties.get("file"),
-    )
+    meta = {}
+    for key in sorted(properties):
+        if key.startswith("meta_"):
+            meta[key.removeprefix("meta_")] = properties[key]
+    unread = sorted(number + 1 for number in row["unread"] or ())
+    about = properties.get("about")
+    file = properties.get("file")
+    return _take(StoredDocument, row, unread=unread, meta=meta, about=about, file=file)
 
 
 def _passage(row: Row, common: set[str]) -> WholePassage:
-    keys = set(map(normalise, common))
-    entities = [
-        FoundEntity(
-            item["id"],
-            item["name"],
-            bool(item["title"]),
-            _roles(item["roles"]),
-            item["from"],
-            item["to"],
-        )
-        for item in sorted(row["entities"], key=lambda item: (not item["title"], item["name"]))
-        if item["name"] not in common
-    ]
-    phrases = [
-        FoundPhrase(item["id"], item["phrase"], _pairs(item["pairs"]))
-        for item in sorted(row["phrases"], key=lambda item: (item["phrase"], item["id"]))
-    ]
-    facts = sorted(row["propositions"], key=lambda item: (item["text"], item["id"]))
-    return WholePassage(
-        row["id"],
-        row["position"],
-        row["title"],
-        row["text"],
-        sorted(set(row["names"] or ()) - keys),
-        entities,
-        phrases,
-        [Fact(fact["id"], fact["text"], row["id"]) for fact in facts],
-        row["section"],
+    entities = []
+    for item in sorted(row["entities"], key=lambda item: (not item["title"], item["name"])):
+        if item["name"] not in common:
+            title = bool(item["title"])
+            roles = _roles(item["roles"])
+            entities.append(_take(FoundEntity, item, title=title, roles=roles, from_=item["from"]))
+    found = sorted(row["phrases"], key=itemgetter("phrase", "id"))
+    phrases = [_take(FoundPhrase, item, pairs=_pairs(item["pairs"])) for item in found]
+    found = sorted(row["propositions"], key=itemgetter("text", "id"))
+    facts = [_take(Fact, item, passage=row["id"]) for item in found]
+    names = set(row["names"] or ())
+    names -= set(map(normalise, common))
+    return _take(
+        WholePassage, row, names=sorted(names), entities=entities, phrases=phrases, propositions=facts
     )
 
 
-def _roles(roles: Iterable[Row]) -> dict[str, list[str]]:
+def _roles(roles: list[Row]) -> dict[str, list[str]]:
     """Return the states of each role."""
-    return {
-        role["role"]: list(role["states"] or ())
-        for role in sorted(roles, key=lambda role: role["role"] or "")
-        if role["role"] is not None
-    }
+    states = {role["role"]: list(role["states"] or ()) for role in roles if role["role"] is not None}
+    return dict(sorted(states.items()))
 
 
-def _pairs(pairs: Iterable[Row]) -> list[QA]:
-    ordered = sorted(
-        (pair["question"], pair["id"], pair["answers"]) for pair in pairs if pair["id"] is not None
-    )
-    return [QA(id_, question, list(answers or ())) for question, id_, answers in ordered]
+def _pairs(pairs: list[Row]) -> list[QA]:
+    known = [pair for pair in pairs if pair["id"] is not None]
+    known.sort(key=itemgetter("question", "id"))
+    return [QA(pair["id"], pair["question"], list(pair["answers"] or ())) for pair in known]
 
 
 def _asked_question(row: Row, used: Iterable[Row] = ()) -> AskedQuestion:
-    plain = (
-        "id",
-        "question",
-        "answer",
-        "answer_source",
-        "abstained",
-        "confidence",
-        "strategy",
-        "model",
-        "asked_at",
-    )
-    values: dict[str, Any] = {name: row[name] for name in plain}
-    return AskedQuestion(
-        **values,
-        seconds=row["seconds"],
-        plan=json.loads(row["plan"]) if row["plan"] else None,
-        tokens={"in": row["prompt_tokens"] or 0, "out": row["completion_tokens"] or 0},
-        dollars=row["dollars"],
-        verdict=row["verdict"],
-        judged_at=row["judged_at"],
-        cached_from=row["cached_from"],
-        passages=[
-            UsedPassage(
-                item["id"], item["title"], item["text"], item["source"], item["rank"], bool(item["cited"])
-            )
-            for item in used
-            if item["kind"] == "passage"
-        ],
-        pairs=[
-            UsedPair(QA(item["id"], item["text"], list(item["answers"] or ())), item["hop"], item["rank"])
-            for item in used
-            if item["kind"] == "pair"
-        ],
-    )
+    passages = []
+    pairs = []
+    for item in used:
+        if item["kind"] == "passage":
+            passages.append(_take(UsedPassage, item, cited=bool(item["cited"])))
+        else:
+            qa = QA(item["id"], item["text"], list(item["answers"] or ()))
+            pairs.append(_take(UsedPair, item, qa=qa))
+    plan = json.loads(row["plan"]) if row["plan"] else None
+    tokens = {"in": row["prompt_tokens"] or 0, "out": row["completion_tokens"] or 0}
+    return _take(AskedQuestion, row, plan=plan, tokens=tokens, passages=passages, pairs=pairs)

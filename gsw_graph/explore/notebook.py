@@ -32,7 +32,7 @@ def plain(answer: Answer) -> str:
     if answer.note:
         lines.append(f"Note: {one_line(answer.note)}")
     for number, citation in enumerate(answer.citations, 1):
-        lines += ["", *_wrapped(f"[{number}] ", f'"{citation.text.strip()}"'), f"    {_origin(citation)}"]
+        lines += ["", *citation_lines(number, citation, WIDTH)]
     if answer.conflicts:
         lines += ["", *conflict_lines(answer)]
     if answer.passages:
@@ -40,7 +40,8 @@ def plain(answer: Answer) -> str:
     found = find(answer)
     for rank, passage in enumerate(answer.passages, 1):
         _, shown = found[passage.id].excerpt(LINES, WIDTH - 3)
-        lines += [f"{rank}. {_origin(passage)}", *(f"   {line.text}" for line in shown)]
+        lines.append(f"{rank}. {_origin(passage)}")
+        lines += [f"   {line.text}" for line in shown]
     return "\n".join(lines)
 
 
@@ -54,11 +55,9 @@ def html_answer(answer: Answer) -> str:
         note = _html(one_line(answer.note))
         lines.append(f"<p>Note: {note}</p>")
     for number, citation in enumerate(answer.citations, 1):
-        text, origin = _html(one_line(citation.text)), _html(_origin(citation))
-        lines.append(f"<p>[{number}] <q>{text}</q> {origin}</p>")
-    for line in conflict_lines(answer):
-        conflict = _html(line)
-        lines.append(f"<p>{conflict}</p>")
+        text = _html(one_line(citation.text))
+        lines.append(f"<p>[{number}] <q>{text}</q> {_html(_origin(citation))}</p>")
+    lines += [f"<p>{_html(line)}</p>" for line in conflict_lines(answer)]
     found = places(answer)
     lines.append("<ol>")
     for passage in answer.passages:
@@ -76,7 +75,8 @@ def _html_passage(passage: RankedPassage, sentences: list[str]) -> Iterator[str]
     yield f'<span title="{_html(passage.source)}">{_html(short_source(passage.source))}</span><br>'
     yield " … ".join(map(_mark, sentences))
     yield '<details><summary>Passage</summary><pre style="white-space: pre-wrap">'
-    text, end = shown_text(passage), 0
+    text = shown_text(passage)
+    end = 0
     for sentence in sentences:
         start = text.find(sentence, end)
         if start >= 0:
@@ -94,28 +94,33 @@ def _mark(sentence: str) -> str:
 @as_html.register(Table)
 def html_table(table: Table) -> str:
     """Write a table with its first rows for a notebook."""
-    head = "".join(f"<th>{_html(column)}</th>" for column in table.columns)
-    rows = "".join(
-        f"<tr>{''.join(f'<td>{_cell(row.get(column))}</td>' for column in table.columns)}</tr>"
-        for row in table.rows[:ROWS]
-    )
-    cut_note = f", the first {ROWS} shown" if len(table.rows) > ROWS else ""
-    html = f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
-    return f"{html}<p>{counted(len(table.rows), 'row')}{cut_note}</p>"
+    parts = ["<table><thead><tr>"]
+    parts += [f"<th>{_html(column)}</th>" for column in table.columns]
+    parts.append("</tr></thead><tbody>")
+    for row in table.rows[:ROWS]:
+        cells = [f"<td>{_cell(row.get(column))}</td>" for column in table.columns]
+        parts += ["<tr>", *cells, "</tr>"]
+    parts.append(f"</tbody></table><p>{counted(len(table.rows), 'row')}")
+    if len(table.rows) > ROWS:
+        parts.append(f", the first {ROWS} shown")
+    parts.append("</p>")
+    return "".join(parts)
 
 
 def answer_line(answer: Answer) -> str:
     """Write the answer with its confidence, or why there is none, in one line."""
     if answer.answer is not None:
         confidence = chain_confidence(answer)
-        notes = [] if confidence is None else [f"confidence {sure(confidence)}"]
-        notes += ["inferred"] if answer.inferred else []
-        source = (
-            f"from the model {answer.models.get('llm')}"
-            if answer.answer_source == "llm"
-            else SOURCES.get(answer.answer_source, "read off a chain")
-        )
-        return f"{one_line(answer.answer)}  ({one_line(', '.join([*notes, source]))})"
+        notes = []
+        if confidence is not None:
+            notes.append(f"confidence {sure(confidence)}")
+        if answer.inferred:
+            notes.append("inferred")
+        if answer.answer_source == "llm":
+            notes.append(f"from the model {answer.models.get('llm')}")
+        else:
+            notes.append(SOURCES.get(answer.answer_source, "read off a chain"))
+        return f"{one_line(answer.answer)}  ({one_line(', '.join(notes))})"
     if answer.abstained:
         return f"Not in memory: {why_not(answer)}."
     if compares(answer):
@@ -125,10 +130,11 @@ def answer_line(answer: Answer) -> str:
 
 def conflict_lines(answer: Answer) -> list[str]:
     """Write the contradictions between passages, a line each."""
-    return [
-        f"Passages disagree: {one_line(conflict.question)} {' / '.join(map(_claim, conflict.claims))}"
-        for conflict in answer.conflicts
-    ]
+    lines = []
+    for conflict in answer.conflicts:
+        claims = " / ".join(map(_claim, conflict.claims))
+        lines.append(f"Passages disagree: {one_line(conflict.question)} {claims}")
+    return lines
 
 
 def _claim(claim: Claim) -> str:
@@ -142,18 +148,17 @@ def why_not(answer: Answer) -> str:
         return one_line(answer.missing).rstrip(".")
     confidence = chain_confidence(answer)
     doubted = "nothing answers the question well enough"
-    doubted += "" if confidence is None else f" (confidence {sure(confidence)})"
+    if confidence is not None:
+        doubted += f" (confidence {sure(confidence)})"
     if answer.passages and answer.confidence is not None and not answer.plan:
         return doubted
     if not answer.chains:
-        return (
-            "no chain of answers leads to the end of the plan"
-            if answer.plan and answer.passages
-            else "nothing was found"
-        )
-    last = max((int(step["id"]) for step in answer.plan or [] if step.get("retrieve", True)), default=0)
-    if last and answer.chains[0].hops[-1].step != last:
-        return f"no chain leads to step {last} of the plan"
+        if answer.plan and answer.passages:
+            return "no chain of answers leads to the end of the plan"
+        return "nothing was found"
+    searched = [int(step["id"]) for step in answer.plan or [] if step.get("retrieve", True)]
+    if searched and answer.chains[0].hops[-1].step != max(searched):
+        return f"no chain leads to step {max(searched)} of the plan"
     return doubted
 
 
@@ -172,27 +177,37 @@ def sure(confidence: float | None) -> str:
     """Write a confidence in two digits, never as 0.00 or 1.00."""
     if confidence is None:
         return "unknown"
-    return "above 0.99" if confidence > 0.99 else "below 0.01" if confidence < 0.01 else f"{confidence:.2f}"
+    if confidence > 0.99:
+        return "above 0.99"
+    return "below 0.01" if confidence < 0.01 else f"{confidence:.2f}"
 
 
 def counted(number: int, noun: str) -> str:
     """Write `1 row`, `2,000 rows`."""
-    return f"{number:,} {noun}" + ("" if number == 1 else "s")
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def _origin(passage: Citation | RankedPassage) -> str:
     return ", ".join(filter(None, [one_line(passage.title), short_source(passage.source)]))
 
 
-def _wrapped(start: str, text: str) -> list[str]:
-    later = " " * len(start)
-    return textwrap.wrap(one_line(text), WIDTH, initial_indent=start, subsequent_indent=later) or [
-        start.rstrip()
-    ]
+def citation_lines(number: int, citation: Citation, width: int) -> list[str]:
+    """Write the first lines of a citation and where it is from."""
+    text = one_line(f'"{citation.text.strip()}"')
+    lines = textwrap.wrap(
+        text,
+        width,
+        initial_indent=f"[{number}] ",
+        subsequent_indent="    ",
+        max_lines=LINES,
+        placeholder=" …",
+    )
+    return [*lines, f"    {_origin(citation)}"]
 
 
 def _cell(value: object) -> str:
-    return _html(cut(one_line(value if isinstance(value, str) else to_json(value)), CELL))
+    text = value if isinstance(value, str) else to_json(value)
+    return _html(cut(one_line(text), CELL))
 
 
 def _html(text: str) -> str:

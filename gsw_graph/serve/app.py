@@ -73,48 +73,6 @@ route that can report progress answers `Accept: text/event-stream` with server-s
 is the result or `error`."""
 
 
-@dataclass(frozen=True)
-class Access:
-    """Who may ask.
-
-    Attributes:
-        token: What everybody must send; None on loopback where nobody need.
-        owner: What the command line of the memory's owner sends.
-        hosts: Names under which the server is asked; `*` for any, which needs a token.
-        origins: Other sites whose pages may ask: `https://notes.example.org`.
-    """
-
-    token: str | None
-    owner: str
-    hosts: tuple[str, ...]
-    origins: tuple[str, ...] = ()
-
-    @classmethod
-    def of(
-        cls,
-        host: str,
-        token: str | None,
-        owner: str,
-        names: Collection[str] = (),
-        origins: Collection[str] = (),
-    ) -> Access:
-        """Return the access to a server that listens at `host`.
-
-        On loopback the Host header must name it, or a page of another site could have its own name lead here
-        (DNS rebinding). Beyond loopback a token is always needed, which such a page does not have.
-        """
-        hosts = ("localhost", "127.0.0.1", "[::1]", *names) if is_loopback(host) else ("*",)
-        return cls(token, owner, hosts, tuple(origins))
-
-    def knows(self, host: str) -> bool:
-        """Tell whether the server is asked under the name in a Host header."""
-        name = host_name(host)
-        return any(
-            name == known.lower() or (known.startswith("*") and name.endswith(known[1:].lower()))
-            for known in self.hosts
-        )
-
-
 def host_name(host: str) -> str:
     """Return the name in a Host header, without its port; empty where it cannot be read."""
     if not _HOST.fullmatch(host):
@@ -123,8 +81,8 @@ def host_name(host: str) -> str:
     return name if name and port.isdecimal() else host.lower()
 
 
-def application(state: AppState, access: Access) -> FastAPI:
-    """Return the whole application."""
+def application(state: AppState, address: BindAddress, owner: str) -> FastAPI:
+    """Return the whole application. owner: the token of the memory's owner."""
     mcp = Server(state)
     # No sessions: a request is whole in itself. The middleware below checks Host and Origin.
     mcp_app = mcp.streamable_http_app(
@@ -155,10 +113,10 @@ def application(state: AppState, access: Access) -> FastAPI:
             return FileResponse(PAGE / "index.html", headers=headers)
 
     app.add_middleware(_NamedMemory)
-    app.add_middleware(AuthenticationMiddleware, backend=_Tokens(access), on_error=_answer_refused)
-    if access.origins:
+    app.add_middleware(AuthenticationMiddleware, backend=_Tokens(address, owner), on_error=_answer_refused)
+    if address.origins:
         app.add_middleware(
-            CORSMiddleware, allow_origins=access.origins, allow_methods=["*"], allow_headers=["*"]
+            CORSMiddleware, allow_origins=address.origins, allow_methods=["*"], allow_headers=["*"]
         )
     return app
 
@@ -206,12 +164,14 @@ class _NamedMemory:
 class _Tokens(AuthenticationBackend):
     """Check Host, Origin and bearer token; the page itself is open, as it holds nothing of the memory."""
 
-    def __init__(self, access: Access) -> None:
-        self._access = access
+    def __init__(self, address: BindAddress, owner: str) -> None:
+        self._address = address
+        self._owner = owner
 
     async def authenticate(self, conn: HTTPConnection) -> tuple[AuthCredentials, BaseUser]:
-        host, origin = conn.headers.get("host", ""), conn.headers.get("origin")
-        if not self._access.knows(host):
+        host = conn.headers.get("host", "")
+        origin = conn.headers.get("origin")
+        if not self._address.knows(host):
             raise _RefusedRequestError(
                 400,
                 f"this server is not asked under the name {one_line(host)!r}",
@@ -225,18 +185,18 @@ class _Tokens(AuthenticationBackend):
             )
         scheme, _, token = conn.headers.get("authorization", "").partition(" ")
         sent = token.strip().encode() if scheme.lower() == "bearer" else b""
-        if hmac.compare_digest(sent, self._access.owner.encode()):
+        if hmac.compare_digest(sent, self._owner.encode()):
             return AuthCredentials(["owner"]), SimpleUser("owner")
         path = conn.url.path
-        is_open = self._access.token is None or path == "/" or path.startswith("/static/")
-        if is_open or hmac.compare_digest(sent, str(self._access.token).encode()):
+        is_open = self._address.token is None or path == "/" or path.startswith("/static/")
+        if is_open or hmac.compare_digest(sent, str(self._address.token).encode()):
             return AuthCredentials([]), SimpleUser("client")
         hint = "Send it: Authorization: Bearer TOKEN; the server printed at its start where it is"
         raise _RefusedRequestError(401, "the token is missing or wrong", hint)
 
     def _is_allowed(self, origin: str, host: str) -> bool:
         """Tell whether pages of an origin may ask: those of this server, and those that were allowed."""
-        return urlsplit(origin).netloc.lower() == host.lower() or origin in self._access.origins
+        return urlsplit(origin).netloc.lower() == host.lower() or origin in self._address.origins
 
 
 class _RefusedRequestError(AuthenticationError):
@@ -321,12 +281,12 @@ def is_loopback(host: str) -> bool:
 
 @dataclass(frozen=True)
 class BindAddress:
-    """Where a server listens.
+    """Where a server listens, and who may ask there.
 
     Attributes:
         names: Further host names under which it is asked.
-        token: What everybody must send.
-        origins: Other sites whose pages may ask.
+        token: What everybody must send; None on loopback where nobody need.
+        origins: Other sites whose pages may ask: `https://notes.example.org`.
     """
 
     host: str = "127.0.0.1"
@@ -334,6 +294,23 @@ class BindAddress:
     names: Collection[str] = ()
     token: str | None = None
     origins: Collection[str] = ()
+
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        """Names under which the server is asked; `*` for any.
+
+        On loopback the Host header must name it, or a page of another site could have its own name lead here
+        (DNS rebinding). Beyond loopback a token is always needed, which such a page does not have.
+        """
+        return ("localhost", "127.0.0.1", "[::1]", *self.names) if is_loopback(self.host) else ("*",)
+
+    def knows(self, host: str) -> bool:
+        """Tell whether the server is asked under the name in a Host header."""
+        name = host_name(host)
+        for known in map(str.lower, self.hosts):
+            if name == known or (known.startswith("*") and name.endswith(known[1:])):
+                return True
+        return False
 
     @property
     def url(self) -> str:
@@ -419,7 +396,7 @@ def make_server(state: AppState, address: BindAddress, owner: str) -> uvicorn.Se
         owner: The token of the memory's owner, who may name files of this machine.
     """
     config = uvicorn.Config(
-        application(state, Access.of(address.host, address.token, owner, address.names, address.origins)),
+        application(state, address, owner),
         http="h11",
         ws="none",
         log_config=None,

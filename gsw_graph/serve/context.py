@@ -14,6 +14,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from contextvars import ContextVar, copy_context
 from dataclasses import dataclass
+from functools import partial
 from threading import Lock
 from typing import Annotated, Any, Generic, TypeVar
 
@@ -37,6 +38,7 @@ from gsw_graph.errors import (
 from gsw_graph.explore.contents import ALL
 from gsw_graph.memory import Memory
 from gsw_graph.model.results import Result
+from gsw_graph.serve.remote import JsonObject
 from gsw_graph.text.safe_text import to_json, without_password
 
 T = TypeVar("T")
@@ -75,7 +77,10 @@ class WorkQueue:
     """
 
     def __init__(self, kind: str, at_once: int, waiting: int, timeout: float | None) -> None:
-        self.kind, self.at_once, self.waiting, self.timeout = kind, at_once, waiting, timeout
+        self.kind = kind
+        self.at_once = at_once
+        self.waiting = waiting
+        self.timeout = timeout
         self._threads = ThreadPoolExecutor(at_once, f"gswgraph-{kind}")
         self._jobs: set[Job[Any]] = set()
         self._closed = False
@@ -93,7 +98,8 @@ class WorkQueue:
         """Queue work and return its job. Call it in the event loop. Raises BusyError."""
         if self._closed or len(self) >= self.at_once + self.waiting:
             raise BusyError(self.kind, 1 + len(self) // self.at_once)
-        cancel, loop = Cancel(), asyncio.get_running_loop()
+        cancel = Cancel()
+        loop = asyncio.get_running_loop()
         job = Job(self._threads.submit(copy_context().run, work, cancel), cancel, self.timeout)
         self._jobs.add(job)
 
@@ -109,7 +115,9 @@ class Job(Generic[T]):
     """Work in a queue. It counts there until its thread has ended, whoever waits for it."""
 
     def __init__(self, future: Future[T], cancel: Cancel, timeout: float | None) -> None:
-        self.future, self._cancel, self._timeout = future, cancel, timeout
+        self.future = future
+        self._cancel = cancel
+        self._timeout = timeout
 
     def cancel(self, reason: str = "the client is gone") -> None:
         """End the work: at once where it has not begun, else at its next check."""
@@ -128,8 +136,10 @@ class Job(Generic[T]):
         """
         done = asyncio.wrap_future(self.future)
         watch = asyncio.ensure_future(disconnected()) if disconnected else None
+        waits: set[asyncio.Future[Any]] = {done}
+        if watch:
+            waits.add(watch)
         try:
-            waits: set[asyncio.Future[Any]] = {done} | ({watch} if watch else set())
             await asyncio.wait(waits, timeout=self._timeout, return_when=asyncio.FIRST_COMPLETED)
             if done.cancelled():
                 raise EndedError("the server is stopping")
@@ -192,8 +202,11 @@ class Limits:
 def default_asks(*, model: bool) -> int:
     """Return how many questions run side by side by default: two for each processor, at least 4, or 8 where
     they wait for a language model, and at most 16."""
-    processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return min(max(2 * processors, 8 if model else 4), 16)
+    processors = os.cpu_count() or 1
+    if hasattr(os, "sched_getaffinity"):
+        processors = len(os.sched_getaffinity(0))
+    least = 8 if model else 4
+    return min(max(2 * processors, least), 16)
 
 
 class AppState:
@@ -208,11 +221,12 @@ class AppState:
     """
 
     def __init__(self, memory: Memory, limits: Limits | None = None, *, read_only: bool = False) -> None:
-        self.memory, self.limits, self.read_only = memory, limits or Limits(), read_only
+        self.memory = memory
+        self.limits = limits = limits or Limits()
+        self.read_only = read_only
         self.name = split_address(memory.url)[1]
         self._others: dict[str, Memory] = {}
         self._finding = Lock()
-        limits = self.limits
         self.asks = WorkQueue("questions", limits.asks, limits.waiting, limits.seconds)
         self.loads = WorkQueue("loads", 1, limits.waiting, None)
         self.reads = WorkQueue("requests", limits.reads, limits.waiting, limits.seconds)
@@ -234,10 +248,10 @@ class AppState:
                 self._others[name] = self.memory.named(name)
             memory = self._others[name]
         if name and not may_create and not memory.exists():
-            known = [stored.name or "the default one" for stored in self.memory.memories()]
+            names = [stored.name or "the default one" for stored in self.memory.memories()]
+            known = ", ".join(names) or "none yet"
             raise InputError(
-                f"there is no memory {name!r}",
-                hint=f"The memories of this database are: {', '.join(known) or 'none yet'}",
+                f"there is no memory {name!r}", hint=f"The memories of this database are: {known}"
             )
         return memory
 
@@ -246,8 +260,9 @@ class AppState:
         if not self.read_only:
             self.memory.warm(cancel=cancel)
         else:  # it makes no indexes, which `Memory.warm` does where they are missing
-            how: dict[str, Any] = {"k": 1, "llm": False, "keep": False, "build_runs": False}
-            self.memory.ask("warm up", strategy="linked", cancel=cancel, **how)
+            self.memory.ask(
+                "warm up", strategy="linked", k=1, llm=False, keep=False, build_runs=False, cancel=cancel
+            )
 
     def close(self) -> None:
         """Cancel all that runs or waits, and accept no more."""
@@ -270,7 +285,8 @@ class RequestContext:
     """One request: the application's state, whether the memory's owner asks, and which form is accepted."""
 
     def __init__(self, request: Request, memory: Memory) -> None:
-        self._request, self.memory = request, memory
+        self._request = request
+        self.memory = memory
         self.app: AppState = request.app.state.gswgraph
         self.owner: bool = "owner" in request.auth.scopes
         accept = request.headers.get("accept", "")
@@ -290,13 +306,34 @@ class RequestContext:
         """Run work in a queue until it is done or the client disconnects."""
         return await queue.submit(work).result(self._disconnected)
 
-    async def read(self, work: Callable[[Cancel], Result | Any]) -> Response:
-        """Run a short read and return its result as JSON."""
-        return json_response(await self.run(self.app.reads, work))
+    async def respond(self, queue: WorkQueue, work: Callable[[Cancel, Send], Any], last: str) -> Response:
+        """Run work that reports, and return its result: as the last of its events if the client wants these,
+        else alone. Arguments as of `event_stream`."""
+        if self.wants_events:
+            return event_stream(queue, work, last)
+        return json_response(await self.run(queue, lambda cancel: work(cancel, _ignore)))
+
+    async def read(self, method: str, *args: Any, **options: Any) -> Response:
+        """Call a method of the memory that reads shortly, and return its result as JSON."""
+        call = partial(getattr(self.memory, method), *args, **options)
+        return json_response(await self.run(self.app.reads, lambda _: call()))
+
+    async def change(self, method: str, *args: Any, **options: Any) -> Response:
+        """Call a method of the memory that changes it, behind other changes, and return its result as JSON.
+
+        Raises RefusedError if this server only reads.
+        """
+        self.app.check_writable()
+        call = partial(getattr(self.memory, method), *args, **options)
+        return json_response(await self.run(self.app.loads, lambda _: call()))
 
     async def _disconnected(self) -> None:
         while (await self._request.receive())["type"] != "http.disconnect":
             pass
+
+
+def _ignore(_: str, __: Any) -> None:
+    """Report nothing."""
 
 
 MemoryName = Annotated[str | None, Query(description="A memory of the database, by its name.")]
@@ -317,14 +354,14 @@ def check_parameters(request: Request, memory: MemoryName = None) -> None:  # no
         RequestValidationError: There is one.
     """
     path = f"{PREFIX}{request.scope['route'].path_format}"
-    described = request.app.openapi()["paths"][path][request.method.lower()]
-    known = [each["name"] for each in described["parameters"] if each["in"] == "query"]
-    unknown = [name for name in request.query_params if name not in known]
+    route = request.app.openapi()["paths"][path][request.method.lower()]
+    known = [parameter["name"] for parameter in route["parameters"] if parameter["in"] == "query"]
+    unknown = [unknown_parameter(name, known) for name in request.query_params if name not in known]
     if unknown:
-        raise RequestValidationError([unknown_parameter(name, known) for name in unknown])
+        raise RequestValidationError(unknown)
 
 
-def unknown_parameter(name: str, known: list[str]) -> dict[str, Any]:
+def unknown_parameter(name: str, known: list[str]) -> JsonObject:
     """Return the problem of a parameter that a route does not have, as pydantic writes problems."""
     text = f"there is no such parameter; known are {', '.join(sorted(known))}"
     return {"type": "unknown_parameter", "loc": ("query", name), "msg": text}
@@ -350,25 +387,29 @@ def jsonable(result: Result | Any) -> Any:
     return [jsonable(item) for item in result] if isinstance(result, list) else result
 
 
-def describe_error(error: Exception) -> dict[str, Any]:
+def describe_error(error: Exception) -> JsonObject:
     """Return what a client reads of an error. Of one that is not ours it reads nothing; the log has it."""
     if not isinstance(error, GswGraphError):
         log.error("a request failed", exc_info=error)
         return request_error(500, "the server made a mistake", "Its log says more; please report it")
-    texts = {"error": error.message, "where": error.where, "hint": error.hint}
-    return {
-        **{name: text and without_password(text) for name, text in texts.items()},
-        "kind": type(error).__name__,
-        "status": next((status for kind, status in STATUS if isinstance(error, kind)), 500),
-    }
+    described: JsonObject = {}
+    for name, text in (("error", error.message), ("where", error.where), ("hint", error.hint)):
+        described[name] = text and without_password(text)
+    described["kind"] = type(error).__name__
+    described["status"] = 500
+    for kind, status in STATUS:
+        if isinstance(error, kind):
+            described["status"] = status
+            break
+    return described
 
 
-def request_error(status: int, error: str, hint: str | None = None) -> dict[str, Any]:
+def request_error(status: int, error: str, hint: str | None = None) -> JsonObject:
     """Return what a client reads where the request itself is wrong."""
     return {"error": error, "where": None, "hint": hint, "kind": "RequestError", "status": status}
 
 
-def error_response(described: dict[str, Any], **headers: str) -> Response:
+def error_response(described: JsonObject, **headers: str) -> Response:
     """Return a described error with its status."""
     return json_response(described, described["status"], **headers)
 

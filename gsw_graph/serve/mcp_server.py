@@ -9,6 +9,8 @@ import asyncio
 import io
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from itertools import chain, count
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from mcp.server import MCPServer
@@ -20,20 +22,23 @@ from pydantic import Field, ValidationError
 from gsw_graph.concurrency import Cancel
 from gsw_graph.errors import GswGraphError
 from gsw_graph.explore.places import places
-from gsw_graph.serve.context import AppState, WorkQueue, jsonable, requested_memory
+from gsw_graph.serve.context import AppState, WorkQueue, requested_memory
 from gsw_graph.serve.problems import describe
+from gsw_graph.serve.remote import JsonObject
 from gsw_graph.text.safe_text import one_line, to_json
 from gsw_graph.version import __version__
 
 if TYPE_CHECKING:
     from gsw_graph.memory import Memory
-    from gsw_graph.model.results import Answer, WholePassage
+    from gsw_graph.model.results import Answer, LoadReport, WholePassage
 
 T = TypeVar("T")
 
 MAX_CHARACTERS = 20_000  # of a result, some 5,000 tokens
 MAX_TEXT = 4_000  # characters of a text in a list
 MAX_LISTED = 20  # passages that are named where they are left out
+MAX_CHAINS = 3  # of an answer
+ANSWER_FIELDS = "id answer abstained confidence missing strategy inferred conflicts note".split()
 MAX_DOCUMENT = 2 * 2**20  # characters of a document that is added
 
 INSTRUCTIONS = """A memory of documents that were read into a graph of names, facts and passages.
@@ -46,8 +51,21 @@ Question = Annotated[str, Field(max_length=4000, description="In whole words, as
 TopK = Annotated[int, Field(ge=1, le=50, description="How many passages.")]
 Sources = Annotated[tuple[str, ...], Field(description="Sources or folders that alone are searched.")]
 Conditions = Annotated[tuple[str, ...], Field(description='On metadata, all of them: author = "Grau".')]
-
 Shown = Annotated[tuple[str, ...], Field(description="Ids of passages that you have; not returned again.")]
+Name = Annotated[str, Field(max_length=500)]
+Entries = Annotated[int, Field(ge=1, le=50, description="Entries of each list.")]
+EntryOffset = Annotated[int, Field(ge=0, le=10_000, description="After so many of each list.")]
+PassageOrDocument = Annotated[str, Field(max_length=1000)]
+CharacterOffset = Annotated[int, Field(ge=0, description="The first character that is wanted.")]
+Title = Annotated[str, Field(min_length=1, max_length=500)]
+DocumentText = Annotated[str, Field(min_length=1, max_length=MAX_DOCUMENT)]
+Origin = Annotated[str, Field(max_length=500, description="Where it is from; else `note:` and the title.")]
+Said = Annotated[str, Field(min_length=1, max_length=4000)]
+Speaker = Annotated[str, Field(max_length=100, description="Who said it.")]
+Session = Annotated[str, Field(min_length=1, max_length=200)]
+Moment = Annotated[str, Field(max_length=40, description="When (ISO); else now.")]
+Source = Annotated[str, Field(min_length=1, max_length=1000)]
+QuestionId = Annotated[str, Field(min_length=8, max_length=64, description="`id` of what `ask` returned.")]
 
 READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 WRITES = ToolAnnotations(
@@ -68,12 +86,7 @@ class Server(MCPServer[Any]):
                 self.add_tool(change, annotations=WRITES, structured_output=False)
 
     async def search(
-        self,
-        question: Question,
-        k: TopK = 5,
-        inside: Sources = (),
-        where: Conditions = (),
-        shown: Shown = (),
+        self, question: Question, k: TopK = 5, inside: Sources = (), where: Conditions = (), shown: Shown = ()
     ) -> list[str]:
         """Find the passages that matter to a question, best first, with their ids, titles and sources."""
         _, passages = await self._ask(
@@ -89,48 +102,34 @@ class Server(MCPServer[Any]):
         return bounded(passages)
 
     async def ask(
-        self,
-        question: Question,
-        context: Context,
-        k: TopK = 5,
-        inside: Sources = (),
-        where: Conditions = (),
+        self, question: Question, context: Context, k: TopK = 5, inside: Sources = (), where: Conditions = ()
     ) -> list[str]:
         """Answer a question from the memory, with the passages that support the answer; or say that the
         memory does not hold it (`abstained`). Questions of several steps are followed from fact to fact."""
-        loop, steps = asyncio.get_running_loop(), 0
+        loop = asyncio.get_running_loop()
+        steps = count(1)
 
         def report(stage: str, text: str | None) -> None:
-            nonlocal steps
-            steps += 1
-            asyncio.run_coroutine_threadsafe(context.report_progress(steps, None, text or stage), loop)
+            progress = context.report_progress(next(steps), None, text or stage)
+            asyncio.run_coroutine_threadsafe(progress, loop)
 
+        keep = not self._state.read_only
         answer, passages = await self._ask(
-            question,
-            k=k,
-            inside=inside,
-            where=where,
-            keep=not self._state.read_only,
-            on_stage=report,
+            question, k=k, inside=inside, where=where, keep=keep, on_stage=report
         )
-        result = answer.to_dict()
-        names = "id answer abstained confidence missing strategy inferred conflicts note".split()
-        return bounded(
-            {
-                **{name: result[name] for name in names if name in result},
-                "citations": [_brief(citation) for citation in result["citations"]],
-                "chains": [
-                    [f"{hop['concrete_question']} {hop['answer']}" for hop in chain["hops"]]
-                    for chain in result["chains"][:3]
-                ],
-                "passages": passages,
-            }
-        )
+        fields = answer.to_dict()
+        result = {name: fields[name] for name in ANSWER_FIELDS}
+        result["citations"] = [_brief(citation) for citation in fields["citations"]]
+        result["chains"] = []
+        for path in answer.chains[:MAX_CHAINS]:
+            result["chains"].append([f"{hop.concrete_question} {hop.answer}" for hop in path.hops])
+        result["passages"] = passages
+        return bounded(result)
 
-    async def _ask(self, question: str, **options: Any) -> tuple[Answer, list[dict[str, Any]]]:
+    async def _ask(self, question: str, **options: Any) -> tuple[Answer, list[JsonObject]]:
         """Ask the memory; return the answer, and of each passage what an agent needs."""
 
-        def work(memory: Memory, cancel: Cancel) -> tuple[Answer, list[dict[str, Any]]]:
+        def work(memory: Memory, cancel: Cancel) -> tuple[Answer, list[JsonObject]]:
             build_runs = not self._state.read_only
             answer = memory.ask(question, folder=None, build_runs=build_runs, cancel=cancel, **options)
             found = places(answer, memory.loaded_embedder)
@@ -139,30 +138,20 @@ class Server(MCPServer[Any]):
 
         return await self._run(self._state.asks, work)
 
-    async def follow_name(
-        self,
-        name: Annotated[str, Field(max_length=500)],
-        limit: Annotated[int, Field(ge=1, le=50, description="Entries of each list.")] = 10,
-        offset: Annotated[int, Field(ge=0, le=10_000, description="After so many of each list.")] = 0,
-    ) -> list[str]:
+    async def follow_name(self, name: Name, limit: Entries = 10, offset: EntryOffset = 0) -> list[str]:
         """Show what the memory says of one name over all documents: roles, question-answer pairs, facts,
         passages, and the names beside it, which can be followed too."""
-        view = await self._run(self._state.reads, lambda memory, _: memory.name(name, limit=limit + offset))
-        lists = {
-            key: [_brief(entry) if _is_passage(entry) else entry for entry in value[offset:]]
-            if isinstance(value, list)
-            else value
-            for key, value in view.to_dict().items()
-        }
-        return bounded(lists, "or follow_name again with an offset and a smaller limit")
+        view = await self._read("name", name, limit=limit + offset)
+        fields = view.to_dict()
+        for key, value in fields.items():
+            if isinstance(value, list):
+                entries = value[offset:]
+                fields[key] = [_brief(entry) if _is_passage(entry) else entry for entry in entries]
+        return bounded(fields, "or follow_name again with an offset and a smaller limit")
 
-    async def read(
-        self,
-        id: Annotated[str, Field(max_length=1000)],
-        offset: Annotated[int, Field(ge=0, description="The first character that is wanted.")] = 0,
-    ) -> list[str]:
+    async def read(self, id: PassageOrDocument, offset: CharacterOffset = 0) -> list[str]:
         """Read a passage, or a document whole, by its id, source or title."""
-        shown = await self._run(self._state.reads, lambda memory, _: memory.show(id, folder=None))
+        shown = await self._read("show", id, folder=None)
         document = shown.document
         head = f"# {document.title or document.source}\n\nSource: {document.source}\n"
         text = head + "".join(map(_section, shown.passages))
@@ -175,72 +164,48 @@ class Server(MCPServer[Any]):
 
     async def status(self) -> list[str]:
         """Show what the memory holds: how many documents, passages, names and facts, and what serves it."""
-        status = await self._run(self._state.reads, lambda memory, _: memory.status())
-        return bounded(jsonable(status))
+        status = await self._read("status")
+        return bounded(status.to_dict())
 
-    async def add_document(
-        self,
-        title: Annotated[str, Field(min_length=1, max_length=500)],
-        text: Annotated[str, Field(min_length=1, max_length=MAX_DOCUMENT)],
-        source: Annotated[
-            str, Field(max_length=500, description="Where it is from; else `note:` and the title.")
-        ] = "",
-    ) -> list[str]:
+    async def add_document(self, title: Title, text: DocumentText, source: Origin = "") -> list[str]:
         """Add a document. It takes the place of the one with the same source, or without one the same
         title."""
-        record = {"title": title, "text": text, "source": source or f"note:{title}"}
-        upload = {"note.jsonl": io.BytesIO(json.dumps(record).encode())}
-        report = await self._run(
-            self._state.loads,
-            lambda memory, cancel: memory.load(uploads=upload, cancel=cancel),
-            may_create=True,
-        )
+        source = source or f"note:{title}"
+        record = json.dumps({"title": title, "text": text, "source": source})
+        upload = {"note.jsonl": io.BytesIO(record.encode())}
+
+        def load(memory: Memory, cancel: Cancel) -> LoadReport:
+            return memory.load(uploads=upload, cancel=cancel)
+
+        report = await self._run(self._state.loads, load, may_create=True)
         if report.failures:
             raise ToolError(report.failures[0].reason)
-        counts = {name: number for name, number in jsonable(report)["documents"].items() if number}
-        return bounded({"source": record["source"], "documents": counts})
+        counts = {name: number for name, number in asdict(report.documents).items() if number}
+        return bounded({"source": source, "documents": counts})
 
     async def remember(
-        self,
-        text: Annotated[str, Field(min_length=1, max_length=4000)],
-        speaker: Annotated[str, Field(max_length=100, description="Who said it.")] = "",
-        session: Annotated[str, Field(min_length=1, max_length=200)] = "conversation",
-        at: Annotated[str, Field(max_length=40, description="When (ISO); else now.")] = "",
+        self, text: Said, speaker: Speaker = "", session: Session = "conversation", at: Moment = ""
     ) -> list[str]:
         """Remember what was said in a conversation, behind what was said before in the same session."""
-        passage = await self._run(
-            self._state.loads,
-            lambda memory, _: memory.add(text, speaker=speaker, session=session, at=at or None),
-            may_create=True,
-        )
+        turn = _calling("add", text, speaker=speaker, session=session, at=at or None)
+        passage = await self._run(self._state.loads, turn, may_create=True)
         return [f"remembered as passage {passage}"]
 
-    async def forget_document(
-        self, source: Annotated[str, Field(min_length=1, max_length=1000)]
-    ) -> list[str]:
+    async def forget_document(self, source: Source) -> list[str]:
         """Remove a document, and all that only it supported, by its source as `search` shows it."""
-        forgotten = await self._run(self._state.loads, lambda memory, _: memory.forget(source, folder=None))
+        forgotten = await self._run(self._state.loads, _calling("forget", source, folder=None))
         if forgotten.unknown:
             raise ToolError(f"no document has the source {source!r}")
-        return bounded(jsonable(forgotten))
+        return bounded(forgotten.to_dict())
 
-    async def judge_answer(
-        self,
-        question: Annotated[
-            str, Field(min_length=8, max_length=64, description="`id` of what `ask` returned.")
-        ],
-        right: bool,
-    ) -> list[str]:
+    async def judge_answer(self, question: QuestionId, right: bool) -> list[str]:
         """Say that an answer is right, so that it may be given again, or wrong, so that nothing of it is used
         again. Only where a person said so, or a document proves it."""
-        judged = await self._run(
-            self._state.reads,
-            lambda memory, _: memory.confirm(question) if right else memory.reject(question),
-        )
-        return bounded(jsonable(judged))
+        judged = await self._read("confirm" if right else "reject", question)
+        return bounded(judged.to_dict())
 
     async def call_tool(
-        self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
+        self, name: str, arguments: JsonObject, context: Context[Any, Any] | None = None
     ) -> CallToolResult | InputRequiredResult:
         """Call a tool as the SDK does, and say in one sentence, without what was sent, what does not fit."""
         try:
@@ -254,7 +219,7 @@ class Server(MCPServer[Any]):
             text = describe(error.__cause__.errors(include_input=False, include_url=False))
             raise ToolError(f"the arguments of {name} do not fit: {text}") from None
 
-    def _given(self, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+    def _given(self, name: str, arguments: JsonObject) -> JsonObject:
         """Return the arguments of a tool that were given: null is none, and a text in place of a list is its
         only entry. Raises ToolError for what the tool does not have."""
         tool = self._tool_manager.get_tool(name)
@@ -271,6 +236,10 @@ class Server(MCPServer[Any]):
                 given[argument] = [value]
         return given
 
+    async def _read(self, method: str, *args: Any, **options: Any) -> Any:
+        """Call a method of the memory that takes a short time. Raises ToolError for what went wrong."""
+        return await self._run(self._state.reads, _calling(method, *args, **options))
+
     async def _run(
         self, queue: WorkQueue, work: Callable[[Memory, Cancel], T], *, may_create: bool = False
     ) -> T:
@@ -286,6 +255,11 @@ class Server(MCPServer[Any]):
             raise ToolError(str(error)) from error
 
 
+def _calling(method: str, *args: Any, **options: Any) -> Callable[[Memory, Cancel], Any]:
+    """Return work that calls a method of the memory."""
+    return lambda memory, _: getattr(memory, method)(*args, **options)
+
+
 def bounded(result: Any, advice: str = "") -> list[str]:
     """Return a result as JSON of at most MAX_CHARACTERS, and a line about what that leaves out.
 
@@ -295,61 +269,79 @@ def bounded(result: Any, advice: str = "") -> list[str]:
         result: A list, or a record whose lists may be cut.
         advice: How else to get what is left out; passages are named by their ids.
     """
-    record = result if isinstance(result, dict) else {"passages": result}
-    record = {key: list(value) if isinstance(value, list) else value for key, value in record.items()}
-    sizes = {
-        key: [len(to_json(entry)) + 2 for entry in value]
-        for key, value in record.items()
-        if isinstance(value, list)
-    }
-    fixed = len(to_json({key: [] if key in sizes else value for key, value in record.items()}))
+    record = dict(result) if isinstance(result, dict) else {"passages": result}
+    lists = {key: list(value) for key, value in record.items() if isinstance(value, list)}
+    record |= lists
+    sizes = {key: sum(map(_size, entries)) for key, entries in lists.items()}
+    length = _size(record) + 2 * len(lists)  # the last entry of a list has no comma
     left_out: dict[str, list[Any]] = {}
-    while fixed + sum(map(sum, sizes.values())) > MAX_CHARACTERS and any(sizes.values()):
-        longest = max(sizes, key=lambda key: sum(sizes[key]))
-        sizes[longest].pop()
-        left_out.setdefault(longest, []).insert(0, record[longest].pop())
-    text = to_json(record if isinstance(result, dict) else record["passages"])
+    while length > MAX_CHARACTERS and any(sizes.values()):
+        longest = max(sizes, key=sizes.__getitem__)
+        entry = lists[longest].pop()
+        left_out.setdefault(longest, []).insert(0, entry)
+        sizes[longest] -= _size(entry)
+        length -= _size(entry)
+    text = to_json(record if isinstance(result, dict) else lists["passages"])
     parts = [text[:MAX_CHARACTERS]]
     if left_out:
-        counts = ", ".join(f"{len(entries):,} {key}" for key, entries in left_out.items())
-        passages = [entry for entries in left_out.values() for entry in entries if _is_passage(entry)]
-        titles = [f"{entry['id']} ({one_line(str(entry['title']))[:60]})" for entry in passages]
-        more = f" and {len(titles) - MAX_LISTED} more" if len(titles) > MAX_LISTED else ""
-        how = [f"read passages by id: {', '.join(titles[:MAX_LISTED])}{more}"] if titles else []
-        parts.append(f"Left out: {counts}; {'; '.join([*how, *([advice] if advice else [])])}")
+        parts.append(_left_out_line(left_out, advice))
     elif len(text) > MAX_CHARACTERS:
         parts.append(f"Left out: {len(text) - MAX_CHARACTERS:,} characters")
     return parts
+
+
+def _size(entry: Any) -> int:
+    """Return the characters of an entry of a list as JSON, with its comma."""
+    return len(to_json(entry)) + 2
+
+
+def _left_out_line(left_out: dict[str, list[Any]], advice: str) -> str:
+    """Return how many entries of each list are left out, and how to get them."""
+    counts = ", ".join(f"{len(entries):,} {key}" for key, entries in left_out.items())
+    titles = []
+    for entry in chain.from_iterable(left_out.values()):
+        if _is_passage(entry):
+            title = one_line(str(entry["title"]))
+            titles.append(f"{entry['id']} ({title[:60]})")
+    ways = [advice] if advice else []
+    if titles:
+        more = f" and {len(titles) - MAX_LISTED} more" if len(titles) > MAX_LISTED else ""
+        ways.insert(0, f"read passages by id: {', '.join(titles[:MAX_LISTED])}{more}")
+    return f"Left out: {counts}; {'; '.join(ways)}"
 
 
 def _is_passage(entry: Any) -> bool:
     return isinstance(entry, dict) and {"text", "title"} <= entry.keys()  # a fact has no title
 
 
-def _brief(passage: dict[str, Any], answering: Sequence[str] = ()) -> dict[str, Any]:
+def _brief(passage: JsonObject, answering: Sequence[str] = ()) -> JsonObject:
     """Return what an agent needs of a passage: its id, to read it whole with what was extracted from it, and
     its sentences that answer. A long text is cut around them."""
-    id_, text = passage.get("id") or passage["passage"], passage["text"]
-    if len(text) > MAX_TEXT:
+    id_ = passage.get("id") or passage["passage"]
+    text = passage["text"]
+    more = len(text) - MAX_TEXT
+    if more > 0:
         place = text.find(answering[0]) if answering else 0
-        start = min(max(place - MAX_TEXT // 2, 0), len(text) - MAX_TEXT)
+        start = min(max(place - MAX_TEXT // 2, 0), more)
         before = "... " if start else ""
-        more = f"{len(text) - MAX_TEXT:,} more characters: read {id_}"
-        text = f"{before}{text[start : start + MAX_TEXT]} ... ({more})"
+        text = f"{before}{text[start : start + MAX_TEXT]} ... ({more:,} more characters: read {id_})"
     brief = {"id": id_, "title": passage["title"], "source": passage["source"]}
-    if section := passage.get("section"):
-        brief["section"] = section
-    return {**brief, "answering": list(answering), "text": text} if answering else {**brief, "text": text}
+    if passage.get("section"):
+        brief["section"] = passage["section"]
+    if answering:
+        brief["answering"] = list(answering)
+    brief["text"] = text
+    return brief
 
 
 def _section(passage: WholePassage) -> str:
-    names = ", ".join(dict.fromkeys([entity.name for entity in passage.entities] or passage.names))
-    pairs = "".join(
-        f"\n- {pair.question} {', '.join(pair.answers)}"
-        for phrase in passage.phrases
-        for pair in phrase.pairs
-    )
-    extracted = (f"\nNames: {names}\n" if names else "") + (
-        f"\nQuestions and answers:\n{pairs}\n" if pairs else ""
-    )
-    return f"\n## Passage {passage.position + 1} ({passage.id})\n\n{passage.text}\n{extracted}"
+    names = dict.fromkeys([entity.name for entity in passage.entities] or passage.names)
+    text = f"\n## Passage {passage.position + 1} ({passage.id})\n\n{passage.text}\n"
+    if names:
+        text += f"\nNames: {', '.join(names)}\n"
+    pairs = [pair for phrase in passage.phrases for pair in phrase.pairs]
+    if pairs:
+        text += "\nQuestions and answers:\n"
+    for pair in pairs:
+        text += f"\n- {pair.question} {', '.join(pair.answers)}"
+    return text + "\n" if pairs else text

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 # What pydantic says of these kinds names classes of Python.
-_LIST, _OBJECT = "Input should be a list", "Input should be an object"
+_LIST = "Input should be a list"
+_OBJECT = "Input should be an object"
 _WORDS = {
     "tuple_type": _LIST,
     "list_type": _LIST,
@@ -31,15 +32,16 @@ def describe(problems: Iterable[Mapping[str, Any]], start: int = 0) -> str:
         problems: As `ValidationError.errors()` returns them.
         start: The number of parts of a place that do not name a field: 1 where `body` or `query` is first.
     """
-    messages: dict[str, list[str]] = {}
+    messages: dict[str, dict[str, None]] = {}
     for problem in problems:
+        kind = problem["type"]
         fields = [str(part) for part in problem["loc"][start:] if _is_field(part)]
-        place = "body" if problem["type"] == "json_invalid" else ".".join(fields) or "body"
-        text = _WORDS.get(problem["type"], problem["msg"])
-        several = messages.setdefault(place, [])
-        if text not in several:
-            several.append(text)
-    lines = [f"{place}: {' or '.join(several)}" for place, several in messages.items()]
+        place = ".".join(fields)
+        if kind == "json_invalid" or not fields:
+            place = "body"
+        texts = messages.setdefault(place, {})
+        texts[_WORDS.get(kind, problem["msg"])] = None
+    lines = [f"{place}: {' or '.join(texts)}" for place, texts in messages.items()]
     return "; ".join(lines[:_MOST]).replace(" or Input should be", " or")
 
 

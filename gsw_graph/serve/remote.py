@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from inspect import signature
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 from urllib.parse import quote
 
@@ -22,12 +24,11 @@ from gsw_graph.explore.picture.picture import Edge, Node, Picture, rendered
 from gsw_graph.load.addresses import fetched
 from gsw_graph.load.options import LoadOptions
 from gsw_graph.loaders.address import is_address
+from gsw_graph.memory import Memory, OnProgress, OnStage, OnText
 from gsw_graph.model import results
 from gsw_graph.model.results import Progress
 
 if TYPE_CHECKING:
-    from types import TracebackType
-
     from typing_extensions import Self
 
     from gsw_graph.concurrency import Cancel
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
     from gsw_graph.engine.embedded_folder import RunningServer
 
 T = TypeVar("T")
+JsonObject = dict[str, Any]
+_IN_PATH = re.compile(r"\{(\w+)\}")
 SILENT = 60.0  # seconds that a server may send nothing; it pings every ten
 UNTIL_DONE = httpx.Timeout(10, read=None)  # the server ends what takes too long; a load may run before it
 
@@ -59,81 +62,47 @@ def rebuild(kind: type[T], value: Any) -> T:
 class DrawnPicture(Picture):
     """A picture that the server has drawn; `shown` is what `picture.page.data` returned there."""
 
-    shown: dict[str, Any] = field(default_factory=dict)
+    shown: JsonObject = field(default_factory=dict)
 
     def html(self) -> str:
         """Return the page, as `Picture.html`."""
         return rendered(self.shown)
 
 
-def _absolute(folder: str | None) -> str | None:
-    return None if folder is None else os.path.abspath(folder)  # noqa: PTH100 - as `browse.py`
-
-
-def _path(*parts: object) -> str:
-    return "".join(f"/{quote(str(part), safe='')}" for part in parts)
-
-
-# Methods of `Memory` that are one request: its arguments become result type, HTTP method, path and values.
-_REQUESTS: dict[str, Callable[..., tuple[Any, str, str, dict[str, Any]]]] = {
-    "status": lambda: (results.Status, "GET", "/status", {}),
-    "memories": lambda: (list[results.StoredMemory], "GET", "/memories", {}),
-    "documents": lambda text="", *, limit=None, folder="", **filters: (
-        results.Documents,
-        "GET",
-        "/documents",
-        {"text": text, "limit": limit or ALL, "folder": _absolute(folder), **filters},
-    ),
-    "show": lambda name, passage=None, *, folder="": (
-        results.Shown,
-        "GET",
-        _path("documents", name),
-        {"passage": passage, "folder": _absolute(folder)},
-    ),
-    "names": lambda text="", **range: (list[results.StoredName], "GET", "/names", {"text": text, **range}),
-    "name": lambda name, **limit: (results.FollowedName, "GET", _path("names", name), limit),
-    "history": lambda text="", *, limit=None: (
-        results.History,
-        "GET",
-        "/questions",
-        {"text": text, "limit": limit or ALL},
-    ),
-    "question": lambda which: (results.AskedQuestion, "GET", _path("questions", which), {}),
-    "confirm": lambda which: (results.AskedQuestion, "POST", _path("questions", which, "confirm"), {}),
-    "reject": lambda which: (results.AskedQuestion, "POST", _path("questions", which, "reject"), {}),
-    "cypher": lambda query, *, write=False, timeout=None, **parameters: (
-        results.Table,
-        "POST",
-        "/cypher",
-        {"query": query, "parameters": parameters, "timeout": timeout, "write": write},
-    ),
-    "explore": lambda name, *, timeout=None, **parameters: (
-        results.Table,
-        "POST",
-        _path("analyses", name),
-        {"parameters": parameters, "timeout": timeout},
-    ),
-    "corrections": lambda: (list[results.Correction], "GET", "/corrections", {}),
-    "correct": lambda action, *values, by="": (
-        results.Correction,
-        "POST",
-        "/corrections",
-        {"action": action, "values": values, "by": by, "folder": _absolute("")},
-    ),
-    "undo_correction": lambda which: (results.Correction, "POST", _path("corrections", which, "undo"), {}),
-    "forget": lambda *sources, everything=False, gone=False, dry_run=False, folder="": (
-        results.Forgotten,
-        "POST",
-        "/forget",
-        {
-            "sources": sources,
-            "everything": everything,
-            "gone": gone,
-            "dry_run": dry_run,
-            "folder": _absolute(folder),
-        },
-    ),
+# Methods of `Memory` that are one request: type of the result, HTTP method, path. Arguments that the path
+# does not name are sent by their names, in the query of a GET and in the body of a POST.
+OPERATIONS: dict[str, tuple[Any, str, str]] = {
+    "status": (results.Status, "GET", "/status"),
+    "memories": (list[results.StoredMemory], "GET", "/memories"),
+    "documents": (results.Documents, "GET", "/documents"),
+    "show": (results.Shown, "GET", "/documents/{name}"),
+    "names": (list[results.StoredName], "GET", "/names"),
+    "name": (results.FollowedName, "GET", "/names/{name}"),
+    "history": (results.History, "GET", "/questions"),
+    "question": (results.AskedQuestion, "GET", "/questions/{which}"),
+    "confirm": (results.AskedQuestion, "POST", "/questions/{which}/confirm"),
+    "reject": (results.AskedQuestion, "POST", "/questions/{which}/reject"),
+    "cypher": (results.Table, "POST", "/cypher"),
+    "explore": (results.Table, "POST", "/analyses/{name}"),
+    "corrections": (list[results.Correction], "GET", "/corrections"),
+    "correct": (results.Correction, "POST", "/corrections"),
+    "undo_correction": (results.Correction, "POST", "/corrections/{which}/undo"),
+    "forget": (results.Forgotten, "POST", "/forget"),
 }
+
+
+def _arguments(operation: str, args: tuple[Any, ...], options: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments of a call of `Memory` by their names, with defaults, as its server takes them: the
+    working folder is that of this process."""
+    bound = signature(getattr(Memory, operation)).bind(None, *args, **options)
+    bound.apply_defaults()
+    _, *names = bound.arguments  # the first is the memory
+    values = {name: bound.arguments[name] for name in names if name != "cancel"}
+    if values.get("folder") is not None:
+        values["folder"] = os.path.abspath(values["folder"])  # noqa: PTH100 - as `browse.py`
+    if "limit" in values and values["limit"] is None:
+        values["limit"] = ALL
+    return values
 
 
 class RemoteMemory:
@@ -143,7 +112,9 @@ class RemoteMemory:
     loaded_embedder = None  # the server has it
 
     def __init__(self, running: RunningServer, settings: Settings) -> None:
-        self.settings, self.address, self.url = settings, running.address, settings.memory
+        self.settings = settings
+        self.address = running.address
+        self.url = settings.memory
         self._client = httpx.Client(
             base_url=running.address + "/api",
             params={"memory": split_address(settings.memory)[1]},
@@ -155,22 +126,26 @@ class RemoteMemory:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def __getattr__(self, name: str) -> Any:
-        """Return a method of `Memory` that is one request; see `_REQUESTS`."""
-        if name not in _REQUESTS:
+        """Return a method of `Memory` that is one request; see `OPERATIONS`."""
+        if name not in OPERATIONS:
             raise EngineError(
                 f"the server at {self.address} has this memory open, and only its own process can do this",
                 where=self.settings.memory,
                 hint="End the server (Ctrl-C where it runs), and run it again",
             )
+        kind, method, path = OPERATIONS[name]
 
         def call(*args: Any, **options: Any) -> Any:
-            return self._request(*_REQUESTS[name](*args, **options))
+            values = _arguments(name, args, options)
+            place = path
+            for parameter in _IN_PATH.findall(path):
+                part = quote(str(values.pop(parameter)), safe="")
+                place = place.replace(f"{{{parameter}}}", part)
+            return self._request(kind, method, place, values)
 
         return call
 
@@ -183,7 +158,7 @@ class RemoteMemory:
 
     def model(self) -> str | None:
         """Return the language model of the server."""
-        return self._request(dict[str, Any], "GET", "/about", {})["llm"]  # type: ignore[no-any-return]
+        return self._request(JsonObject, "GET", "/about", {})["llm"]  # type: ignore[no-any-return]
 
     def browser(self, question: str | None = None) -> str:  # noqa: ARG002 - as `Memory.browser`
         """Raise the EngineError of `Memory.browser`: a memory in a folder has no Neo4j Browser."""
@@ -200,36 +175,39 @@ class RemoteMemory:
         **parameters: Any,
     ) -> Picture:
         """Draw as `Memory.draw`; the picture can be shown, but not changed."""
+        body: JsonObject = {"query": content, "parameters": parameters, "timeout": timeout}
         if isinstance(content, results.Answer):
-            body: dict[str, Any] = {"answer": content.to_dict()}
-        else:
-            body = {"query": content, "parameters": parameters, "timeout": timeout}
-        shown = self._request(dict[str, Any], "POST", "/draw", body)
-        nodes = {node["id"]: Node(**node) for node in shown["nodes"]}
-        edges = {(edge["source"], edge["target"], edge["caption"]): Edge(**edge) for edge in shown["edges"]}
-        return DrawnPicture(shown["title"], shown["said"], nodes=nodes, edges=edges, shown=shown)
+            body = {"answer": content.to_dict()}
+        shown = self._request(JsonObject, "POST", "/draw", body)
+        picture = DrawnPicture(shown["title"], shown["said"], shown=shown)
+        for node in shown["nodes"]:
+            picture.nodes[node["id"]] = Node(**node)
+        for edge in shown["edges"]:
+            picture.edges[edge["source"], edge["target"], edge["caption"]] = Edge(**edge)
+        return picture
 
     def ask(
         self,
         question: str,
         *,
         plan: Any = None,
-        on_text: Callable[[str], None] | None = None,
-        on_stage: Callable[[str, str | None], None] | None = None,
+        on_text: OnText | None = None,
+        on_stage: OnStage | None = None,
         cancel: Cancel | None = None,
         **options: Any,
     ) -> results.Answer:
         """Ask as `Memory.ask`."""
         steps = plan.to_list() if hasattr(plan, "to_list") else plan
 
-        def receive(event: str, data: dict[str, Any]) -> None:
+        def receive(event: str, data: JsonObject) -> None:
             if event == "text" and on_text is not None:
                 on_text(data["text"])
             elif event == "stage" and on_stage is not None:
                 on_stage(data["stage"], data["text"])
 
-        folder = options.pop("folder", "")  # paths begin here, and not where the server runs
-        body = {"question": question, "plan": steps, **options, "folder": _absolute(folder)}
+        body = {"question": question, "plan": steps, "folder": "", **options}
+        if body["folder"] is not None:  # paths begin here, and not where the server runs
+            body["folder"] = os.path.abspath(body["folder"])  # noqa: PTH100 - as `browse.py`
         return self._events(results.Answer, "/ask", receive, "answer", cancel, json=body)
 
     def add(self, text: str, **turn: str | None) -> str:
@@ -241,7 +219,7 @@ class RemoteMemory:
         *paths: str,
         stdin: BinaryIO | None = None,
         uploads: Mapping[str, BinaryIO] | None = None,
-        progress: Callable[[Progress], None] | None = None,
+        progress: OnProgress | None = None,
         cancel: Cancel | None = None,
         allow_private: bool = False,
         **options: Any,
@@ -250,56 +228,54 @@ class RemoteMemory:
         which are fetched here."""
         check = cancel.check if cancel else never_cancelled
         addresses = [path for path in paths if is_address(path)]
-        if addresses and (uploads or len(addresses) < len(paths)):
-            raise InputError(
-                "through a server addresses are loaded alone",
-                hint="Load the files with a command of their own",
-            )
         if addresses:
+            if uploads or len(addresses) < len(paths):
+                raise InputError(
+                    "through a server addresses are loaded alone",
+                    hint="Load the files with a command of their own",
+                )
             how = LoadOptions(**options)
             pages = fetched(addresses, self.show, how, allow_private=allow_private, check=check)
             loaded = self.load(uploads=pages.pages, progress=progress, cancel=cancel, **options)
             return pages.added_to(loaded)
 
-        def receive(event: str, data: dict[str, Any]) -> None:
+        def receive(event: str, data: JsonObject) -> None:
             if event == "progress" and progress is not None:
                 progress(Progress(**data))
 
         if "-" not in paths and not uploads:
             names = [os.path.abspath(path) for path in paths]  # noqa: PTH100 - also of a glob
-            body: dict[str, Any] = {"json": {"paths": names, **options}}
-            return self._events(results.LoadReport, "/load/paths", receive, "report", cancel, **body)
-        alone = not {*paths} - {"-"} and not (paths and uploads)
-        if not alone:
+            body = {"paths": names, **options}
+            return self._events(results.LoadReport, "/load/paths", receive, "report", cancel, json=body)
+        if set(paths) - {"-"} or (paths and uploads):
             raise InputError(
                 "through a server standard input is loaded alone", hint=f"{self.address} has this memory open"
             )
         from gsw_graph.loaders import standard_input
 
-        form = {
-            name: str(value).lower() if isinstance(value, bool) else value
-            for name, value in {**options, "standard_input": not uploads}.items()
-            if value is not None
-        }
+        form = {name: value for name, value in options.items() if value is not None}
+        form["standard_input"] = not uploads
         streams = uploads or {"stdin": stdin or standard_input()}
-        parts = ((name, file, None, getattr(file, "headers", {})) for name, file in streams.items())
-        files = [("files", part) for part in parts]
+        files = []
+        for name, stream in streams.items():
+            files.append(("files", (name, stream, None, getattr(stream, "headers", {}))))
         return self._events(results.LoadReport, "/load", receive, "report", cancel, data=form, files=files)
 
-    def _request(self, kind: type[T], method: str, path: str, values: dict[str, Any]) -> T:
+    def _request(self, kind: type[T], method: str, path: str, values: JsonObject) -> T:
         """Send one request, with its values in the query of a GET and in the body of a POST."""
         present = {name: value for name, value in values.items() if value is not None}
-        arguments: dict[str, Any] = (
-            {"params": present} if method == "GET" else {"json": present, "timeout": UNTIL_DONE}
-        )
         with self._connection_errors():
-            return rebuild(kind, self._checked(self._client.request(method, path, **arguments)).json())
+            if method == "GET":
+                reply = self._client.get(path, params=present)
+            else:
+                reply = self._client.post(path, json=present, timeout=UNTIL_DONE)
+            return rebuild(kind, self._checked(reply).json())
 
     def _events(
         self,
         kind: type[T],
         path: str,
-        receive: Callable[[str, dict[str, Any]], None],
+        receive: Callable[[str, JsonObject], None],
         last: str,
         cancel: Cancel | None,
         **request: Any,
@@ -352,9 +328,11 @@ class RemoteMemory:
         )
 
 
-def _error(described: dict[str, Any]) -> GswGraphError:
+def _error(described: JsonObject) -> GswGraphError:
     """Return the error that the server raised."""
     kind = getattr(errors, str(described.get("kind")), EngineError)
     if not (isinstance(kind, type) and issubclass(kind, GswGraphError)):
         kind = EngineError
-    return kind(str(described.get("error")), where=described.get("where"), hint=described.get("hint"))
+    where = described.get("where")
+    hint = described.get("hint")
+    return kind(str(described.get("error")), where=where, hint=hint)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields, replace
+from functools import partial
 from inspect import Parameter, Signature
 from typing import Annotated, Any, BinaryIO, Literal, get_type_hints
 
@@ -20,7 +21,7 @@ from gsw_graph.errors import InputError
 from gsw_graph.explore.places import places
 from gsw_graph.load.options import LoadOptions
 from gsw_graph.loaders.address import Page, is_address
-from gsw_graph.model.results import Answer, AskedQuestion, Progress
+from gsw_graph.model.results import Answer, Progress, Table
 from gsw_graph.serve.context import (
     Context,
     Limit,
@@ -29,10 +30,9 @@ from gsw_graph.serve.context import (
     Send,
     Skip,
     UncheckedContext,
-    event_stream,
     json_response,
 )
-from gsw_graph.serve.remote import rebuild
+from gsw_graph.serve.remote import JsonObject, rebuild
 from gsw_graph.serve.uploads import UploadRoute, upload_name
 from gsw_graph.version import __version__
 
@@ -45,7 +45,7 @@ _TOP_K = 3  # documents of a query, as Search-R1 has them
 QuestionText = Annotated[str, Field(max_length=4000)]
 StrategyName = Annotated[str, Field(max_length=100)]
 PlanJson = Annotated[
-    list[Any] | dict[str, Any] | bool | None,
+    list[Any] | JsonObject | bool | None,
     Field(description="Sub-questions to follow, as `ask --plan` reads them; false: none, and none is made."),
 ]
 Seconds = Annotated[float | None, Field(gt=0, description="Seconds; never longer than the server allows.")]
@@ -111,9 +111,9 @@ class RetrieveBody(Body):
 class DrawBody(Body):
     """What is drawn: an answer as `ask` returned it, or what a Cypher query that only reads returns."""
 
-    answer: dict[str, Any] | None = None
+    answer: JsonObject | None = None
     query: str | None = None
-    parameters: dict[str, Any] = {}
+    parameters: JsonObject = {}
     timeout: Seconds = None
 
 
@@ -121,7 +121,7 @@ class CypherBody(Body):
     """A query with its parameters."""
 
     query: str
-    parameters: dict[str, Any] = {}
+    parameters: JsonObject = {}
     timeout: Seconds = None
     write: bool = Field(False, description="For the owner of the memory on the same machine alone.")
 
@@ -129,7 +129,7 @@ class CypherBody(Body):
 class AnalysisBody(Body):
     """The parameters of an analysis by their names."""
 
-    parameters: dict[str, Any] = {}
+    parameters: JsonObject = {}
     timeout: Seconds = None
 
 
@@ -174,18 +174,22 @@ def _form_options(**options: Any) -> LoadOptions:
     return LoadOptions(**options)
 
 
-# A form has a field for each option; FastAPI reads which from the signature.
-_form_options.__signature__ = Signature(  # type: ignore[attr-defined]
-    [
-        Parameter(
-            item.name,
+def _form_signature() -> Signature:
+    types = get_type_hints(LoadOptions)
+    parameters = []
+    for option in fields(LoadOptions):
+        parameter = Parameter(
+            option.name,
             Parameter.KEYWORD_ONLY,
-            default=item.default,
-            annotation=Annotated[get_type_hints(LoadOptions)[item.name], Form(**item.metadata)],
+            default=option.default,
+            annotation=Annotated[types[option.name], Form(**option.metadata)],
         )
-        for item in fields(LoadOptions)
-    ]
-)
+        parameters.append(parameter)
+    return Signature(parameters)
+
+
+# A form has a field for each option; FastAPI reads which from the signature.
+_form_options.__signature__ = _form_signature()  # type: ignore[attr-defined]
 
 
 @router.post("/ask", summary="Ask a question", tags=["ask"])
@@ -201,7 +205,6 @@ async def ask(context: Context, body: AskBody) -> Response:
 
     def work(cancel: Cancel, send: Send) -> Any:
         answer = context.memory.ask(
-            options.pop("question"),
             **options,
             on_text=lambda text: send("text", {"text": text}),
             on_stage=lambda stage, text: send("stage", {"stage": stage, "text": text}),
@@ -211,27 +214,17 @@ async def ask(context: Context, body: AskBody) -> Response:
             send("places", places(answer, context.memory.loaded_embedder))
         return answer.to_dict()
 
-    if context.wants_events:
-        return event_stream(context.app.asks, work, "answer")
-    return json_response(await context.run(context.app.asks, lambda cancel: work(cancel, _ignore)))
+    return await context.respond(context.app.asks, work, "answer")
 
 
 @router.post("/search", summary="Find passages", tags=["ask"])
 async def search(context: Context, body: SearchBody) -> Response:
     """The passages for a question, best first; no language model is asked, and nothing is kept."""
-
     options = {**vars(body), "folder": context.folder(body.folder)}
+    options |= {"answer": False, "llm": False, "keep": False, "build_runs": not context.app.read_only}
 
     def work(cancel: Cancel) -> Any:
-        answer = context.memory.ask(
-            options.pop("question"),
-            **options,
-            answer=False,
-            llm=False,
-            keep=False,
-            build_runs=not context.app.read_only,
-            cancel=cancel,
-        )
+        answer = context.memory.ask(**options, cancel=cancel)
         passages = [passage.to_dict() for passage in answer.passages]
         return {"strategy": answer.strategy, "passages": passages}
 
@@ -241,70 +234,81 @@ async def search(context: Context, body: SearchBody) -> Response:
 @router.post("/retrieve", summary="Find passages for an agent, as Search-R1 asks", tags=["ask"])
 async def retrieve(context: Context, body: RetrieveBody) -> Response:
     """For each query the best documents: passages, question-answer pairs, or both by their scores."""
-    pairs = replace(RICR.recipe, entities=0, unplanned="one", beam=body.topk or _TOP_K)
-    searches: list[str | Strategy[Any]] = [body.strategy] if body.unit != "pairs" else []
-    searches += [RICR.with_recipe(pairs)] if body.unit != "passages" else []
+    k = body.topk or _TOP_K
+    searches: list[str | Strategy[Any]] = []
+    if body.unit != "pairs":
+        searches.append(body.strategy)
+    if body.unit != "passages":
+        recipe = replace(RICR.recipe, entities=0, unplanned="one", beam=k)
+        searches.append(RICR.with_recipe(recipe))
 
     def work(cancel: Cancel) -> Any:
-        options: dict[str, Any] = {"k": body.topk or _TOP_K, "answer": False, "llm": False, "keep": False}
-        options["build_runs"] = not context.app.read_only
-        results = []
+        found = []
         for query in body.queries:
-            documents = [
-                {"document": {"id": id_, "contents": text}, "score": score}
-                for search in searches
-                for id_, text, score in _documents(
-                    context.memory.ask(query, strategy=search, cancel=cancel, **options)
+            documents: list[JsonObject] = []
+            for strategy in searches:
+                answer = context.memory.ask(
+                    query,
+                    strategy=strategy,
+                    k=k,
+                    answer=False,
+                    llm=False,
+                    keep=False,
+                    build_runs=not context.app.read_only,
+                    cancel=cancel,
                 )
-            ]
-            documents.sort(key=lambda document: -float(str(document["score"])))
-            results.append(documents[: options["k"]])
-        if not body.return_scores:
-            return {"result": [[document["document"] for document in documents] for documents in results]}
-        return {"result": results}
+                documents += _documents(answer)
+            documents.sort(key=lambda document: -document["score"])
+            found.append(documents[:k])
+        if body.return_scores:
+            return {"result": found}
+        return {"result": [[document["document"] for document in documents] for documents in found]}
 
     return json_response(await context.run(context.app.asks, work))
 
 
-def _documents(answer: Answer) -> list[tuple[str, str, float]]:
-    """Return the ids, texts and scores of the pairs of an answer's chains, else of its passages."""
-    pairs = {hop.qa.id: (hop.qa, hop.score) for chain in answer.chains for hop in chain.hops}
-    if pairs:
-        return [(id_, f"{qa.question} {', '.join(qa.answers)}", score) for id_, (qa, score) in pairs.items()]
-    return [
-        (
-            result.id,
-            f'"{result.title}"\n{result.text.removeprefix(result.title).strip()}',
-            result.score,
-        )
-        for result in answer.passages
-    ]
+def _documents(answer: Answer) -> list[JsonObject]:
+    """Return the pairs of an answer's chains, or else its passages, as documents with their scores."""
+    scored: dict[str, tuple[str, float]] = {}
+    for chain in answer.chains:
+        for hop in chain.hops:
+            scored[hop.qa.id] = (f"{hop.qa.question} {', '.join(hop.qa.answers)}", hop.score)
+    if not scored:
+        for passage in answer.passages:
+            text = passage.text.removeprefix(passage.title).strip()
+            scored[passage.id] = (f'"{passage.title}"\n{text}', passage.score)
+    documents = []
+    for id_, (text, score) in scored.items():
+        documents.append({"document": {"id": id_, "contents": text}, "score": score})
+    return documents
 
 
 @router.get("/questions", summary="List what was asked", tags=["ask"])
 async def questions(context: Context, text: str = "", skip: Skip = 0, limit: Limit = 100) -> Response:
     """The questions that were asked, the latest first, as `gswgraph history --json` prints them. text: in the
     question or its answer. limit: so many, after the first `skip`."""
-    return await context.read(lambda _: context.memory.history(text, skip=skip, limit=limit))
+    return await context.read("history", text, skip=skip, limit=limit)
 
 
 @router.get("/questions/{which}", summary="Show a question that was asked", tags=["ask"])
 async def question(context: Context, which: str) -> Response:
     """One question with what its answer used. which: its number in the list, 1 is the latest, or the
     beginning of its id."""
-    return await context.read(lambda _: context.memory.question(which))
+    return await context.read("question", which)
 
 
 @router.post("/questions/{which}/confirm", summary="Say that an answer is right", tags=["ask"])
 async def confirm(context: Context, which: str) -> Response:
     """The question as it is kept then; it may be answered again as it was. which: as above."""
-    return await _judge(context, which, context.memory.confirm)
+    context.app.check_writable()
+    return await context.read("confirm", which)
 
 
 @router.post("/questions/{which}/reject", summary="Say that an answer is wrong", tags=["ask"])
 async def reject(context: Context, which: str) -> Response:
     """The question as it is kept then; nothing of its answer is used again. which: as above."""
-    return await _judge(context, which, context.memory.reject)
+    context.app.check_writable()
+    return await context.read("reject", which)
 
 
 @router.post("/draw", summary="Draw an answer, or what a query returns", tags=["ask"])
@@ -337,21 +341,24 @@ async def about(context: Context) -> Response:
     from gsw_graph.ask.retrieve.strategies import strategies
     from gsw_graph.extract import EXTRACTORS
 
-    settings, app = context.memory.settings, context.app
+    app = context.app
+    settings = context.memory.settings
+    known = strategies().values()
+    queues = (app.asks, app.loads, app.reads)
     return json_response(
         {
             "version": __version__,
             "memory": context.memory.url,
             "name": split_address(context.memory.url)[1],
             "read_only": app.read_only,
-            "strategies": {strategy.name: strategy.help for strategy in strategies().values()},
-            "needs": {strategy.name: sorted(strategy.needs) for strategy in strategies().values()},
+            "strategies": {strategy.name: strategy.help for strategy in known},
+            "needs": {strategy.name: sorted(strategy.needs) for strategy in known},
             "extractors": ["auto", *EXTRACTORS],
             "embedder": settings.embedder,
             "llm": settings.llm,
             "upload_limit": app.limits.upload,
             "timeout": app.limits.seconds,
-            "waiting": {queue.kind: len(queue) for queue in (app.asks, app.loads, app.reads)},
+            "waiting": {queue.kind: len(queue) for queue in queues},
         }
     )
 
@@ -359,14 +366,14 @@ async def about(context: Context) -> Response:
 @router.get("/status", summary="What the memory holds", tags=["read"])
 async def status(context: Context) -> Response:
     """As `gswgraph status --json` prints it."""
-    return await context.read(lambda _: context.memory.status())
+    return await context.read("status")
 
 
 @router.get("/memories", summary="List memories", tags=["read"])
 async def memories(context: UncheckedContext) -> Response:
     """The memories of the database, with `name` (empty for the default one) and the numbers of `documents`
     and `passages`. Every route takes the name of one: `?memory=NAME`. A load may begin a new one."""
-    return await context.read(lambda _: context.memory.memories())
+    return await context.read("memories")
 
 
 @router.get("/documents", summary="List documents", tags=["read"])
@@ -382,11 +389,15 @@ async def documents(
 ) -> Response:
     """Documents by source, as `gswgraph list --json` prints them. text: in their source or title, or a
     folder. limit: so many, after the first `skip`."""
-    filters: dict[str, Any] = {"extractor": extractor, "loader": loader, "unfinished": unfinished}
     return await context.read(
-        lambda _: context.memory.documents(
-            text, **filters, skip=skip, limit=limit, folder=context.folder(folder)
-        )
+        "documents",
+        text,
+        extractor=extractor,
+        loader=loader,
+        unfinished=unfinished,
+        skip=skip,
+        limit=limit,
+        folder=context.folder(folder),
     )
 
 
@@ -396,20 +407,20 @@ async def document(
 ) -> Response:
     """A document whole, with what was extracted from it, as `gswgraph show --json` prints it. name: its id,
     source or title, or the id of a passage; passage: only that, counted from 1."""
-    return await context.read(lambda _: context.memory.show(name, passage, folder=context.folder(folder)))
+    return await context.read("show", name, passage, folder=context.folder(folder))
 
 
 @router.get("/names", summary="List names", tags=["read"])
 async def names(context: Context, text: str = "", skip: Skip = 0, limit: Limit = 50) -> Response:
     """Names with a text in them, those in most passages first: `id`, `name`, `passages`. limit: so many,
     after the first `skip`."""
-    return await context.read(lambda _: context.memory.names(text, skip=skip, limit=limit))
+    return await context.read("names", text, skip=skip, limit=limit)
 
 
 @router.get("/names/{name:path}", summary="Follow a name", tags=["read"])
 async def name(context: Context, name: str, limit: Limit = 20) -> Response:
     """A name over all documents: its roles, pairs and facts, the passages with it and the names beside it."""
-    return await context.read(lambda _: context.memory.name(name, limit=limit))
+    return await context.read("name", name, limit=limit)
 
 
 @router.get("/analyses", summary="List analyses", tags=["read"])
@@ -423,10 +434,7 @@ async def analyses() -> Response:
 @router.post("/analyses/{name}", summary="Run an analysis", tags=["read"])
 async def analysis(context: Context, name: str, body: AnalysisBody) -> Response:
     """Its rows as a table: `columns`, `rows`."""
-    seconds, parameters = context.seconds(body.timeout), _parameters(body.parameters)
-    return await context.read(
-        lambda cancel: context.memory.explore(name, timeout=seconds, cancel=cancel, **parameters)
-    )
+    return await _query(context, context.memory.explore, name, body)
 
 
 @router.post("/cypher", summary="Run a Cypher query", tags=["read"])
@@ -435,13 +443,8 @@ async def cypher(context: Context, body: CypherBody) -> Response:
     if body.write:
         context.app.check_writable()
         _check_owner(context, "writes by Cypher", "gswgraph cypher --write, on its machine")
-    seconds = context.seconds(body.timeout)
-    parameters = _parameters(body.parameters)
-    return await context.read(
-        lambda cancel: context.memory.cypher(
-            body.query, write=body.write, timeout=seconds, cancel=cancel, **parameters
-        )
-    )
+    run = partial(context.memory.cypher, write=body.write)
+    return await _query(context, run, body.query, body)
 
 
 @uploads.post("/load", summary="Load documents", tags=["change"], form_limits={"max_files": MAX_FILES})
@@ -458,7 +461,8 @@ async def load(
     """
     named: dict[str, BinaryIO] = {}
     for file in files:
-        name, stream = file.filename or "", file.file
+        name = file.filename or ""
+        stream = file.file
         if is_address(name):
             _check_owner(context, "loads pages by their addresses", "Send the file by another name")
             stream = Page(stream.read(), file.headers)
@@ -485,28 +489,20 @@ async def turns(context: UncheckedContext, body: TurnBody) -> Response:
 @router.get("/corrections", summary="List corrections", tags=["read"])
 async def corrections(context: Context) -> Response:
     """What was corrected by hand, in the order in which it was."""
-    return await context.read(lambda _: context.memory.corrections())
+    return await context.read("corrections")
 
 
 @router.post("/corrections", summary="Correct a name, a fact or a passage", tags=["change"])
 async def correct(context: Context, body: CorrectBody) -> Response:
     """The correction, as `gswgraph correct --json` prints it; later loads keep it."""
-    context.app.check_writable()
-    how: dict[str, Any] = {"by": body.by, "folder": context.folder(body.folder)}
-    return json_response(
-        await context.run(
-            context.app.loads, lambda _: context.memory.correct(body.action, *body.values, **how)
-        )
-    )
+    folder = context.folder(body.folder)
+    return await context.change("correct", body.action, *body.values, by=body.by, folder=folder)
 
 
 @router.post("/corrections/{which}/undo", summary="Take a correction back", tags=["change"])
 async def undo_correction(context: Context, which: str) -> Response:
     """The correction that is gone. which: its id."""
-    context.app.check_writable()
-    return json_response(
-        await context.run(context.app.loads, lambda _: context.memory.undo_correction(which))
-    )
+    return await context.change("undo_correction", which)
 
 
 @router.post("/load/paths", summary="Load files of the server's machine", tags=["change"])
@@ -516,7 +512,7 @@ async def load_paths(context: UncheckedContext, body: LoadBody) -> Response:
     _check_owner(context, "loads files of this machine", "Send the files: POST /api/load")
     if any(map(is_address, body.paths)):
         raise InputError("a server fetches no addresses", hint="gswgraph load ADDRESS fetches and sends it")
-    options = {**vars(body)}
+    options = dict(vars(body))
     return await _load(context, options.pop("paths"), LoadOptions(**options))
 
 
@@ -528,10 +524,9 @@ async def forget(context: Context, body: ForgetBody) -> Response:
         raise InputError("give either sources or everything")
     if body.gone:
         _check_owner(context, "looks into folders of this machine", "Send the sources")
-    how = {**body.model_dump(exclude={"sources"}), "folder": context.folder(body.folder)}
-    return json_response(
-        await context.run(context.app.loads, lambda _: context.memory.forget(*body.sources, **how))
-    )
+    how = body.model_dump(exclude={"sources"})
+    how["folder"] = context.folder(body.folder)
+    return await context.change("forget", *body.sources, **how)
 
 
 async def _load(context: RequestContext, paths: list[str], options: LoadOptions, **files: Any) -> Response:
@@ -541,23 +536,25 @@ async def _load(context: RequestContext, paths: list[str], options: LoadOptions,
         def progress(now: Progress) -> None:
             send("progress", asdict(now))
 
-        return context.memory.load(
-            *paths, progress=progress, cancel=cancel, **files, **vars(options)
-        ).to_dict()
+        how = {**files, **vars(options)}
+        return context.memory.load(*paths, progress=progress, cancel=cancel, **how).to_dict()
 
-    if context.wants_events:
-        return event_stream(context.app.loads, work, "report")
-    return json_response(await context.run(context.app.loads, lambda cancel: work(cancel, _ignore)))
+    return await context.respond(context.app.loads, work, "report")
 
 
-async def _judge(
-    context: RequestContext, which: str, judge: Callable[[int | str], AskedQuestion]
+async def _query(
+    context: RequestContext, run: Callable[..., Table], query: str, body: AnalysisBody | CypherBody
 ) -> Response:
-    context.app.check_writable()
-    return await context.read(lambda _: judge(which))
+    """Run a query or an analysis, by its text or name, with the parameters and the timeout of a body."""
+    seconds = context.seconds(body.timeout)
+    parameters = _parameters(body.parameters)
+    table = await context.run(
+        context.app.reads, lambda cancel: run(query, timeout=seconds, cancel=cancel, **parameters)
+    )
+    return json_response(table)
 
 
-def _parameters(parameters: dict[str, Any]) -> dict[str, Any]:
+def _parameters(parameters: JsonObject) -> JsonObject:
     """Check the parameters of a query. Raises InputError where `Memory` has such an argument itself."""
     if reserved := sorted({"write", "timeout", "cancel"} & parameters.keys()):
         raise InputError(f"a parameter cannot be called {reserved[0]!r}", hint="Choose another name")
@@ -567,7 +564,3 @@ def _parameters(parameters: dict[str, Any]) -> dict[str, Any]:
 def _check_owner(context: RequestContext, action: str, hint: str) -> None:
     if not context.owner:
         raise RefusedError(f"only the owner of the memory {action}", hint=hint)
-
-
-def _ignore(_: str, __: Any) -> None:
-    pass
