@@ -5,38 +5,33 @@ from __future__ import annotations
 import getpass
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from gsw_graph.cli.options import (
-    Url,
-    check_unserved,
-    flag,
-    json_option,
-    memory_command,
-    open_memory,
-    quiet_option,
-)
+from gsw_graph.cli.options import check_unserved, json_option, memory_option, open_memory
 from gsw_graph.cli.text.output import (
     Step,
     console,
-    print_items,
+    counted,
+    duration,
     print_json,
-    print_record,
     print_result,
     reporter,
 )
-from gsw_graph.text.safe_text import one_line
+from gsw_graph.text.safe_text import cut, one_line, short_source, without_password
 
 if TYPE_CHECKING:
-    from gsw_graph.model.results import Merged
+    from gsw_graph.model.results import Copied, Merged, Unmerged
+
+
+_quiet = click.option("--quiet", "-q", is_flag=True, help="No progress.")
 
 
 @click.command()
 @click.argument("source", metavar="FROM")
 @click.argument("target", metavar="TO")
-@quiet_option
+@_quiet
 @json_option
 def copy(source: str, target: str, quiet: bool, as_json: bool) -> None:
     """Copy a memory with all that is in it: documents, vectors, questions, indexes.
@@ -58,12 +53,15 @@ def copy(source: str, target: str, quiet: bool, as_json: bool) -> None:
         check_unserved(place, "copy")
     with reporter(quiet, _written) as progress:
         report = moving.copy(*moving.sides(source, target), on_written=progress or _ignore)
-    print_result(report, as_json)
+    print_result(report, as_json, partial(_print_copied, "Copied"))
 
 
-@memory_command()
+@click.command()
+@memory_option
 @click.argument("target", metavar="FILE", type=click.Path())
-def dump(url: Url, target: str, as_json: bool) -> None:
+@json_option
+@click.pass_obj
+def dump(url: str | None, target: str, as_json: bool) -> None:
     """Write all that a memory holds into a new file, a node or a relationship a line of JSON.
 
     \b
@@ -72,13 +70,16 @@ def dump(url: Url, target: str, as_json: bool) -> None:
     """
     check_unserved(url, "dump")
     with open_memory(url) as memory:
-        print_result(memory.dump(target), as_json)
+        print_result(memory.dump(target), as_json, partial(_print_copied, "Dumped"))
 
 
-@memory_command()
+@click.command()
+@memory_option
 @click.argument("source", metavar="FILE", type=click.Path(exists=True, dir_okay=False))
-@quiet_option
-def restore(url: Url, source: str, quiet: bool, as_json: bool) -> None:
+@_quiet
+@json_option
+@click.pass_obj
+def restore(url: str | None, source: str, quiet: bool, as_json: bool) -> None:
     """Write the memory of a dump into a new folder or an empty database.
 
     \b
@@ -88,7 +89,14 @@ def restore(url: Url, source: str, quiet: bool, as_json: bool) -> None:
     check_unserved(url, "restore")
     with open_memory(url, create=True) as memory, reporter(quiet, _written) as progress:
         report = memory.restore(source, progress=progress)
-    print_result(report, as_json)
+    print_result(report, as_json, partial(_print_copied, "Restored"))
+
+
+def _print_copied(verb: str, report: Copied) -> None:
+    nodes, relationships = (sum(part.values()) for part in (report.nodes, report.relationships))
+    counts = f"{counted(nodes, 'node')} and {counted(relationships, 'relationship')}"
+    target = short_source(without_password(report.target))
+    click.echo(f"{verb} {counts} to {target}; {duration(report.seconds)}")
 
 
 def _written(written: int, _: float) -> Step:
@@ -99,10 +107,17 @@ def _ignore(_: int) -> None:
     pass
 
 
-@memory_command()
-@flag("--mend", help="First make missing indexes, count again and delete orphaned nodes.")
-@flag("--deep", help="Also compare every text with the hash of what was loaded.")
-def doctor(url: Url, mend: bool, deep: bool, as_json: bool) -> None:
+@click.command()
+@memory_option
+@click.option(
+    "--mend",
+    is_flag=True,
+    help="First make missing indexes, count again and delete orphaned nodes.",
+)
+@click.option("--deep", is_flag=True, help="Also compare every text with the hash of what was loaded.")
+@json_option
+@click.pass_obj
+def doctor(url: str | None, mend: bool, deep: bool, as_json: bool) -> None:
     """Look for what is wrong, and say how to repair it. What is not gswgraph's is named and left alone.
 
     Exit code 1: something is wrong.
@@ -123,21 +138,27 @@ def doctor(url: Url, mend: bool, deep: bool, as_json: bool) -> None:
     else:
         from rich.text import Text
 
+        screen = console()
+        width = max((len(one_line(finding.check)) for finding in findings), default=0)
         for finding in findings:
-            state = Text("ok   ", "green") if finding.ok else Text("WRONG", "bold red")
-            state.append(f"  {one_line(finding.check)}: {one_line(finding.result)}", "default not bold")
-            console().print(state, soft_wrap=True)
+            state = ("ok   ", "green") if finding.ok else ("WRONG", "bold red")
+            screen.print(
+                Text.assemble(state, f"  {one_line(finding.check):<{width}}  {one_line(finding.result)}"),
+                soft_wrap=True,
+            )
             if not finding.ok and finding.mend:
-                click.echo(f"       mend: {one_line(finding.mend)}")
+                screen.print(Text(f"       mend: {one_line(finding.mend)}"), soft_wrap=True)
     click.get_current_context().exit(0 if well else 1)
 
 
 SHOWN = 50  # groups and pairs for people
+_REASON = 110  # characters of one
 
 
-@memory_command()
+@click.command()
+@memory_option
 @click.argument("name", nargs=-1, metavar="[NAME]")
-@flag("--dry-run", help="Only list what would be merged, and what is not sure enough.")
+@click.option("--dry-run", is_flag=True, help="Only list what would be merged, and what is not sure enough.")
 @click.option(
     "--near",
     type=click.FloatRange(0, 1),
@@ -147,10 +168,12 @@ SHOWN = 50  # groups and pairs for people
 @click.option(
     "--at-most", type=int, default=0, help="With --near: the nearest, until so many names are left."
 )
-@flag("--show", help="List what is merged: all, or the group of NAME.")
-@flag("--full", help=f"All groups and reasons, not the first {SHOWN}.")
+@click.option("--show", is_flag=True, help="List what is merged: all, or the group of NAME.")
+@click.option("--full", is_flag=True, help=f"All groups and reasons, not the first {SHOWN}.")
+@json_option
+@click.pass_obj
 def merge(
-    url: Url,
+    url: str | None,
     /,
     name: tuple[str, ...],
     dry_run: bool,
@@ -174,29 +197,56 @@ def merge(
         raise click.UsageError("NAME goes with --show, and --show with no other option.")
     check_unserved(url, "merge")
     with open_memory(url) as memory:
-        if show:
-            result = memory.merged(" ".join(name))
-        else:
-            result = memory.merge(dry_run=dry_run, near=near, at_most=at_most)
-    print_result(result, as_json, partial(_print_merged, limit=None if full else SHOWN))
+        how: dict[str, Any] = {"dry_run": dry_run, "near": near, "at_most": at_most}
+        result = memory.merged(" ".join(name)) if show else memory.merge(**how)
+    if as_json:
+        print_json(result.to_dict())
+        return
+    limit = None if full else SHOWN
+    _print_groups(result, limit)
+    if not show:
+        _print_suspicious(result, limit)
+    aliases = sum(len(group.aliases) for group in result.groups)
+    counts = f"{counted(aliases, 'name')} in {counted(len(result.groups), 'group')}"
+    if show:
+        click.echo(f"{counts} merged.")
+    elif result.run is None:
+        click.echo(f"Would merge {counts}." if aliases else "Nothing to merge.")
+    else:
+        click.echo(f"Merged {counts}. Take it back: gswgraph unmerge {result.run}")
 
 
-def _print_merged(result: Merged, *, limit: int | None) -> None:
-    fields = result.to_dict()
-    for name in ("groups", "suspicious"):
-        if limit is not None and len(fields[name]) > limit:
-            click.echo(f"The first {limit} of {len(fields[name]):,} {name}; --full shows all")
-        fields[name] = fields[name][:limit]
-    print_record(fields, hidden=("id", "ids", "at"))
-    if result.run is not None:
-        click.echo(f"Take it back: gswgraph unmerge {result.run}")
-    elif not result.groups:
-        click.echo("Nothing to merge.")
+def _print_groups(result: Merged, limit: int | None) -> None:
+    for group in result.groups[:limit]:
+        click.echo(f"{one_line(group.name)} ({counted(group.passages, 'passage')})")
+        for alias in group.aliases:
+            run = f", run {alias.run}" if alias.run and result.run is None else ""
+            why = f"{alias.score:.2f}, {alias.method}{run}: {_cut(alias.reason, limit)}"
+            click.echo(f"  = {one_line(alias.name)} ({alias.passages:,})  {why}")
+    if limit and (more := len(result.groups) - limit) > 0:
+        click.echo(f"... and {counted(more, 'group')} more; --full shows all")
 
 
-@memory_command()
+def _print_suspicious(result: Merged, limit: int | None) -> None:
+    if result.suspicious:
+        click.echo("\nNot sure enough:")
+    for pair in result.suspicious[:limit]:
+        names = " / ".join(map(one_line, pair.names))
+        click.echo(f"  {names}  {pair.score:.2f}: {_cut(pair.reason, limit)}")
+    if limit and (more := len(result.suspicious) - limit) > 0:
+        click.echo(f"  ... and {counted(more, 'pair')} more; --full shows all")
+
+
+def _cut(text: str, limit: int | None) -> str:
+    return one_line(text) if limit is None else cut(one_line(text), _REASON)
+
+
+@click.command()
+@memory_option
 @click.argument("target")
-def unmerge(url: Url, target: str, as_json: bool) -> None:
+@json_option
+@click.pass_obj
+def unmerge(url: str | None, target: str, as_json: bool) -> None:
     """Take merged names apart: the group of a name, all that one run of `merge` joined, or `all`. The graph is then what it
     was before.
 
@@ -209,19 +259,28 @@ def unmerge(url: Url, target: str, as_json: bool) -> None:
     check_unserved(url, "unmerge")
     with open_memory(url) as memory:
         result = memory.unmerge(target)
-    print_result(result, as_json)
+    print_result(result, as_json, _print_unmerged)
 
 
-@memory_command()
+def _print_unmerged(result: Unmerged) -> None:
+    for name in result.groups[:20]:
+        click.echo(one_line(name))
+    click.echo(f"Took {counted(len(result.aliases), 'name')} out of {counted(len(result.groups), 'group')}.")
+
+
+@click.command()
+@memory_option
 @click.argument(
     "action", type=click.Choice(("rename", "split", "remove", "supersede", "add")), required=False
 )
 @click.argument("values", nargs=-1, metavar="[VALUE]...")
 @click.option("--by", metavar="WHO", help="Who corrects it; default: your user name.")
-@flag("--list", "listed", help="List what was corrected.")
+@click.option("--list", "listed", is_flag=True, help="List what was corrected.")
 @click.option("--undo", metavar="ID", help="Take a correction back.")
+@json_option
+@click.pass_obj
 def correct(
-    url: Url,
+    url: str | None,
     action: str | None,
     values: tuple[str, ...],
     by: str | None,
@@ -246,7 +305,7 @@ def correct(
       gswgraph correct --list
       gswgraph correct --undo 3f9a01c2
     """
-    if [action is not None, listed, undo is not None].count(True) != 1:
+    if sum((action is not None, listed, undo is not None)) != 1:
         raise click.UsageError("Give an action, --list or --undo.")
     with open_memory(url) as memory:
         if listed:
@@ -255,11 +314,19 @@ def correct(
             corrections = [memory.undo_correction(undo)]
         else:
             corrections = [memory.correct(str(action), *values, by=by or _user())]
-    rows = [correction.to_dict() for correction in corrections]
     if as_json:
-        print_json({"corrections": rows})
+        print_json({"corrections": [correction.to_dict() for correction in corrections]})
         return
-    print_items(rows)
+    for correction in corrections:
+        change = f"{one_line(correction.target)} -> {one_line(correction.value)}"
+        click.echo(f"{correction.id}  {correction.action}  {change}  ({correction.by}, {correction.at[:16]})")
+        for label, text in zip(("old", "new"), correction.texts, strict=False):
+            click.echo(f"  {label}: {cut(one_line(text), _REASON)}")
+        if correction.lapsed:
+            click.echo(
+                "  no longer applies, as the old text has changed or gone; take it back: gswgraph correct "
+                f"--undo {correction.id}"
+            )
     if not listed:
         click.echo("Taken back." if undo else f"Take it back: gswgraph correct --undo {corrections[0].id}")
 

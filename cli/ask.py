@@ -12,13 +12,10 @@ from gsw_graph.ask.options import EVIDENCE, AskOptions
 from gsw_graph.ask.plan import load
 from gsw_graph.ask.retrieve.strategies import strategies
 from gsw_graph.cli.options import (
-    Url,
     field_option,
-    field_options,
-    flag,
     html_option,
-    memory_command,
-    no_llm_option,
+    json_option,
+    memory_option,
     open_memory,
     print_memories,
 )
@@ -49,7 +46,8 @@ class _Ask(click.Command):
             formatter.write_dl([(strategy.name, strategy.help) for strategy in strategies().values()])
 
 
-@memory_command(cls=_Ask)
+@click.command(cls=_Ask)
+@memory_option
 @click.argument("question", nargs=-1, metavar="[QUESTION]")
 @field_option(
     AskOptions,
@@ -66,10 +64,11 @@ class _Ask(click.Command):
 @click.option(
     "--llm", metavar="MODEL", help="The language model that plans and answers; wins over GSWGRAPH_LLM."
 )
-@no_llm_option
+@click.option("--no-llm", is_flag=True, help="Ask no language model, though one is set.")
 @field_option(AskOptions, "budget", metavar="AMOUNT")
 @field_option(AskOptions, "evidence", type=click.Choice(EVIDENCE))
-@field_options(AskOptions, "must_answer", "strict")
+@field_option(AskOptions, "must_answer")
+@field_option(AskOptions, "strict")
 @field_option(AskOptions, "k", "-k", type=click.IntRange(min=1))
 @field_option(AskOptions, "answer", "--no-answer", help="The evidence only: chains and passages.")
 @field_option(AskOptions, "inside", "--in", multiple=True, metavar="PATH")
@@ -77,13 +76,17 @@ class _Ask(click.Command):
 @field_option(AskOptions, "since", metavar="DATE")
 @field_option(AskOptions, "until", metavar="DATE")
 @field_option(AskOptions, "where", multiple=True, metavar="CONDITION")
-@flag("--trace", help="Show how the passages were found; the JSON then has every candidate.")
-@flag(
+@click.option(
+    "--trace", is_flag=True, help="Show how the passages were found; the JSON then has every candidate."
+)
+@click.option(
     "--show-cypher",
+    is_flag=True,
     help="Show each statement as it runs, on standard error, to be pasted into Neo4j Browser.",
 )
-@flag(
+@click.option(
     "--browse",
+    is_flag=True,
     help="Then open Neo4j Browser with a query that draws what the answer is based on; of a memory in a folder a picture.",
 )
 @field_option(
@@ -94,10 +97,12 @@ class _Ask(click.Command):
 )
 @field_option(AskOptions, "keep", "--forget-question", help="Do not store the question in the memory.")
 @html_option()
-@flag("--full", help="Print passages whole, not the part of each that answers.")
-@flag("--timings", help="Show where the time went; the JSON always has it.")
+@click.option("--full", is_flag=True, help="Print passages whole, not the part of each that answers.")
+@click.option("--timings", is_flag=True, help="Show where the time went; the JSON always has it.")
+@json_option
+@click.pass_obj
 def ask(
-    url: Url,
+    url: str | None,
     /,
     question: tuple[str, ...],
     plan: str | None,

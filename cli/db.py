@@ -83,11 +83,11 @@ def stop(version: str | None, as_json: bool) -> None:
     stopped = local.stop(settings(), version)
     if as_json:
         print_json({"servers": [_facts(server) for server in stopped]})
-        return
-    for server in stopped:
-        click.echo(f"Stopped Neo4j {server.release}; its data stay in {server.home}")
-    if not stopped:
-        click.echo("No private Neo4j is running.")
+    else:
+        click.echo(
+            "\n".join(f"Stopped Neo4j {server.release}; its data stay in {server.home}" for server in stopped)
+            or "No private Neo4j is running."
+        )
 
 
 @db.command()
@@ -105,24 +105,22 @@ def status(version: str | None, as_json: bool) -> None:
     servers = local.status(settings(), version)
     if as_json:
         print_json({"servers": [_facts(server) for server in servers]})
-    elif servers:
-        click.echo("\n\n".join(map(_text, servers)))
     else:
-        click.echo("There is no private Neo4j yet. Start one with: gswgraph db start")
+        click.echo(
+            "\n\n".join(map(_text, servers))
+            or "There is no private Neo4j yet. Start one with: gswgraph db start"
+        )
 
 
 def _facts(server: LocalServer) -> dict[str, Any]:
     facts = dataclasses.asdict(server)
-    for name in ("home", "password_file"):
-        facts[name] = str(facts[name])
-    return facts
+    return {name: str(value) if name in {"home", "password_file"} else value for name, value in facts.items()}
 
 
 def _text(server: LocalServer) -> str:
     by = f"pid {server.pid}" if server.pid else server.by
-    state = f"is running ({by})" if server.running else "is not running"
     return (
-        f"Neo4j {server.release} {state}\n"
+        f"Neo4j {server.release} {f'is running ({by})' if server.running else 'is not running'}\n"
         f"  url       {server.url}\n  browser   {server.browser}\n"
         f"  user      {server.username}\n  password  in {server.password_file}"
     )

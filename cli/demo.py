@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from gsw_graph.cli.options import Url, memory_command, open_memory
+from gsw_graph.cli.options import json_option, memory_option, open_memory
 from gsw_graph.cli.text.output import Waiting, print_json
 
 if TYPE_CHECKING:
@@ -36,8 +36,11 @@ QUESTIONS = (
 DEFAULT = "gswgraph-demo"
 
 
-@memory_command()
-def demo(url: Url, as_json: bool) -> None:
+@click.command()
+@memory_option
+@json_option
+@click.pass_obj
+def demo(url: str | None, as_json: bool) -> None:
     """Load thirty short documents with what was found in them, and ask three questions.
 
     The memory is the folder gswgraph-demo, or the one that --memory names; it stays, so that you can ask your own questions. No
@@ -56,9 +59,9 @@ def demo(url: Url, as_json: bool) -> None:
     memory_argument = f"gswgraph --memory {shlex.quote(url)}"
     with open_memory(url, create=True, models=["embedder"]) as memory:
         if as_json:
-            loaded = memory.load(str(corpus())).to_dict()
-            answers = [_ask(memory, question, plan).to_dict() for _, question, plan in QUESTIONS]
-            print_json({"memory": url, "load": loaded, "answers": answers})
+            document: dict[str, Any] = {"memory": url, "load": memory.load(str(corpus())).to_dict()}
+            document["answers"] = [_ask(memory, question, plan).to_dict() for _, question, plan in QUESTIONS]
+            print_json(document)
             return
         click.echo(f"$ {memory_argument} load {shlex.quote(str(corpus()))}")
         with Waiting().begin("loading"):
@@ -85,5 +88,8 @@ def corpus() -> Path:
     import gsw_graph
 
     here = Path(gsw_graph.__file__).parent
-    installed = here / "examples/corpus.jsonl"
-    return installed if installed.exists() else here.parent / "examples/corpus.jsonl"
+    return next(
+        path
+        for path in (here / "examples/corpus.jsonl", here.parent / "examples/corpus.jsonl")
+        if path.exists()
+    )

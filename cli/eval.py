@@ -3,41 +3,27 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from gsw_graph.ask.retrieve.strategies import strategies
-from gsw_graph.cli.options import (
-    Url,
-    check_unserved,
-    count,
-    flag,
-    json_option,
-    llm_option,
-    memory_option,
-    no_llm_option,
-    open_memory,
-    quiet_option,
-)
+from gsw_graph.cli.options import check_unserved, json_option, memory_option, open_memory
 from gsw_graph.cli.text.output import (
     Step,
+    console,
+    counted,
     left,
     print_failure,
-    print_grid,
-    print_items,
     print_more,
-    print_record,
     print_result,
     reporter,
 )
 from gsw_graph.errors import InputError
-from gsw_graph.model.results import Table
 from gsw_graph.text.safe_text import cut, one_line, short_source
 
 if TYPE_CHECKING:
@@ -57,60 +43,65 @@ class _Group(click.Group):
 def _strategies(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> list[Variant]:
     from gsw_graph.ask.retrieve.variants import parse_variants
 
-    without_model = [name for name, strategy in strategies().items() if "llm" not in strategy.needs]
-    variants = []
-    for value in values:
-        try:
-            variants += parse_variants(",".join(without_model) if value == "all" else value)
-        except InputError as error:
-            raise click.BadParameter(str(error)) from error
-    return variants
-
-
-# Options of whatever asks questions.
-_ASKING = (
-    click.option(
-        "--plans",
-        metavar="PLANS",
-        help="gold, none, model, or a file; model where a language model is set, else none.",
-    ),
-    count("-k", default=20, show_default=True, help="How many passages are asked for."),
-    count("--limit", help="Ask the first so many questions."),
-    count("--sample", help="Ask so many questions, drawn at random."),
-    click.option("--seed", type=int, default=0, show_default=True, help="Of --sample."),
-    count(
-        "--at-once",
-        default=1,
-        show_default=True,
-        help="Questions asked side by side; above 1 nothing is timed.",
-    ),
-    flag("--no-answer", help="Passages only."),
-    click.option(
-        "--evidence",
-        type=click.Choice(("lines", "chains", "compact", "passages")),
-        help="What the language model reads; usually what each strategy is read by.",
-    ),
-    flag("--must-answer", help="The language model may not refuse."),
-    click.option(
-        "--reader",
-        type=click.Choice(("paper",)),
-        help="paper: five passages whole, reasoning, a short answer, no refusal.",
-    ),
-    click.option("--budget", metavar="AMOUNT", help="Dollars or tokens to spend: 2.00, 500ktok."),
-    llm_option,
-    no_llm_option,
-    click.option(
-        "--out",
-        metavar="DIR",
-        type=click.Path(file_okay=False),
-        help="Keep what is found here; the same call goes on from there.",
-    ),
-    quiet_option,
-)
+    try:
+        every = ",".join(name for name, strategy in strategies().items() if "llm" not in strategy.needs)
+        return [each for value in values for each in parse_variants(every if value == "all" else value)]
+    except InputError as error:
+        raise click.BadParameter(str(error)) from error
 
 
 def _asking(command: Any) -> Any:
-    for option in reversed(_ASKING):
+    """The options of all that asks questions."""
+    for option in reversed(
+        (
+            click.option(
+                "--plans",
+                metavar="PLANS",
+                help="gold, none, model, or a file; model where a language model is set, else none.",
+            ),
+            click.option(
+                "-k",
+                type=click.IntRange(min=1),
+                default=20,
+                show_default=True,
+                help="How many passages are asked for.",
+            ),
+            click.option("--limit", type=click.IntRange(min=1), help="Ask the first so many questions."),
+            click.option(
+                "--sample", type=click.IntRange(min=1), help="Ask so many questions, drawn at random."
+            ),
+            click.option("--seed", type=int, default=0, show_default=True, help="Of --sample."),
+            click.option(
+                "--at-once",
+                type=click.IntRange(min=1),
+                default=1,
+                show_default=True,
+                help="Questions asked side by side; above 1 nothing is timed.",
+            ),
+            click.option("--no-answer", is_flag=True, help="Passages only."),
+            click.option(
+                "--evidence",
+                type=click.Choice(("lines", "chains", "compact", "passages")),
+                help="What the language model reads; usually what each strategy is read by.",
+            ),
+            click.option("--must-answer", is_flag=True, help="The language model may not refuse."),
+            click.option(
+                "--reader",
+                type=click.Choice(("paper",)),
+                help="paper: five passages whole, reasoning, a short answer, no refusal.",
+            ),
+            click.option("--budget", metavar="AMOUNT", help="Dollars or tokens to spend: 2.00, 500ktok."),
+            click.option("--llm", metavar="MODEL", help="The language model; wins over GSWGRAPH_LLM."),
+            click.option("--no-llm", is_flag=True, help="Ask no language model, though one is set."),
+            click.option(
+                "--out",
+                metavar="DIR",
+                type=click.Path(file_okay=False),
+                help="Keep what is found here; the same call goes on from there.",
+            ),
+            click.option("--quiet", "-q", is_flag=True, help="No progress."),
+        )
+    ):
         command = option(command)
     return command
 
@@ -147,14 +138,20 @@ def eval() -> None:
     metavar="MODEL",
     help="A language model at the same server that judges the answers too: LR-1 (strict) and LR-2 (partial credit).",
 )
-@flag("--in-order", help="Questions of a conversation one after another, with memory of the earlier.")
-@flag(
-    "--without-gold", help="Each question without its gold passages: what is refused of what has no answer."
+@click.option(
+    "--in-order",
+    is_flag=True,
+    help="Questions of a conversation one after another, with memory of the earlier.",
 )
-@flag("--trace", help="Keep the way to each answer in trace.jsonl of --out.")
+@click.option(
+    "--without-gold",
+    is_flag=True,
+    help="Each question without its gold passages: what is refused of what has no answer.",
+)
+@click.option("--trace", is_flag=True, help="Keep the way to each answer in trace.jsonl of --out.")
 @json_option
 @click.pass_obj
-def run(url: Url, /, questions: str, strategy: list[Variant], as_json: bool, **options: Any) -> None:
+def run(url: str | None, /, questions: str, strategy: list[Variant], as_json: bool, **options: Any) -> None:
     """Ask every question with every strategy, of a memory that holds the corpus (`gswgraph load` first).
 
     Reads the data sets of docs/reproduce.md as they are published, and lines of our own: {"id", "question", "answers", "passages" or "sources" to be found, "plan"?, "answerable"?}.
@@ -176,22 +173,21 @@ def run(url: Url, /, questions: str, strategy: list[Variant], as_json: bool, **o
     from gsw_graph.evaluate import evaluate, read_questions, write
 
     check_unserved(url, "eval")
-    limits = (options.pop("limit"), options.pop("sample"), options.pop("seed"))
-    question_set = read_questions(questions).subset(*limits)
-    quiet = options.pop("quiet")
-    out = options["out"]
-    llm = options["llm"]
-    concurrency = options["at_once"]  # questions asked side by side make as many calls
-    if concurrency == 1:
-        concurrency = None
+    protocol, at_once = _protocol(options), options["at_once"]
+    # questions asked side by side make as many calls
+    overrides = {"llm": options["llm"], "concurrency": at_once if at_once > 1 else None}
+    question_set = read_questions(questions).subset(options["limit"], options["sample"], options["seed"])
+    protocol |= {
+        name: options[name] for name in ("judge", "in_order", "without_gold", "trace", "budget", "out")
+    }
     with (
-        going_on(out),
-        reporter(quiet, eval_step) as report,
-        open_memory(url, models=["embedder"], llm=llm, concurrency=concurrency) as memory,
+        going_on(options["out"]),
+        reporter(options["quiet"], eval_step) as report,
+        open_memory(url, models=["embedder"], **overrides) as memory,
     ):
-        result = evaluate(memory, question_set, strategy, progress=report, **_protocol(options))
-    written = None if out is None else write(result, out)
-    print_result(result, as_json, partial(print_evaluation, written=written))
+        result = evaluate(memory, question_set, strategy, progress=report, **protocol)
+    written = write(result, options["out"]) if options["out"] is not None else None
+    print_result(result, as_json, lambda result: print_evaluation(result, written))
     click.get_current_context().exit(4 if result.failures else 0)
 
 
@@ -214,7 +210,9 @@ def compare(first: str, second: str, as_json: bool) -> None:
 
 @eval.command()
 @click.argument("path", type=click.Path(dir_okay=False), metavar="FILE")
-@count("--size", help="So many passages: gold ones, then distractors at random.")
+@click.option(
+    "--size", type=click.IntRange(min=1), help="So many passages: gold ones, then distractors at random."
+)
 @click.option("--seed", type=int, default=0, show_default=True, help="Of --size.")
 def corpus(path: str, size: int | None, seed: int) -> None:
     """Print the passages that a file of questions brings along (contexts, conversations, GraphRAG-Bench's texts) as lines that `load` reads; gold passages first.
@@ -237,7 +235,7 @@ def corpus(path: str, size: int | None, seed: int) -> None:
     "--out", type=click.Path(dir_okay=False), required=True, metavar="FILE", help="Where the fit goes."
 )
 @click.pass_obj
-def fit(url: Url, /, questions: str, out: str) -> None:
+def fit(url: str | None, /, questions: str, out: str) -> None:
     """Fit the scores of pairs and the confidence of chains to the models of a memory.
 
     QUESTIONS have gold plans whose steps have answers, as those of MuSiQue; the memory holds the workspaces of
@@ -258,22 +256,23 @@ def fit(url: Url, /, questions: str, out: str) -> None:
 
 
 def _protocol(options: dict[str, Any]) -> dict[str, Any]:
-    """Return the options of `evaluate`, from those of the command."""
-    protocol = dict(options)
-    if protocol.pop("reader") == "paper":
-        protocol["must_answer"] = True
-        protocol["evidence"] = options["evidence"] or "passages"
-    protocol["answer"] = not protocol.pop("no_answer")
-    protocol["llm"] = not protocol.pop("no_llm")
-    return protocol
+    """Return what `evaluate` gets of the options."""
+    paper = options["reader"] == "paper"
+    return {
+        "plans": options["plans"],
+        "k": options["k"],
+        "answer": not options["no_answer"],
+        "evidence": options["evidence"] or ("passages" if paper else None),
+        "must_answer": options["must_answer"] or paper,
+        "llm": not options["no_llm"],
+        "at_once": options["at_once"],
+    }
 
 
 # --- what people see ---
 
-SHOWN = 20  # failures and notes listed for people
+SHOWN = 20  # failures and questions listed for people
 CELL = 200  # characters of a message
-MAIN = ("recall", "all_gold", "em", "f1", "lr1", "lr2")  # metrics whose differences people see
-PARTS = ("n", "recall", "em", "f1", "lr1", "lr2", "coverage")  # figures of a part of the questions
 
 
 def print_evaluation(evaluation: Evaluation, written: Path | None) -> None:
@@ -281,51 +280,36 @@ def print_evaluation(evaluation: Evaluation, written: Path | None) -> None:
     from gsw_graph.evaluate.report import figures, main_k, notes, protocol
 
     click.echo(one_line(protocol(evaluation)))
-    columns, cells = figures(evaluation)
-    rows = []
-    for row in cells:
-        texts = [f"{text} ({small})" if small else text for text, small in row]
-        rows.append(dict(zip(columns, texts, strict=True)))
-    print_grid(Table(columns, rows), full=True)
-    _print_parts(evaluation)
-    at = str(main_k(evaluation))
-    differences = []
-    for difference in evaluation.differences:
-        metric, _, k = difference["metric"].partition("@")
-        if metric in MAIN and k in ("", at):
-            differences.append(difference)
-    print_items(differences)
-    for note in notes(evaluation)[:SHOWN]:
-        click.echo(f"Note: {one_line(note)}")
-    failures = evaluation.failures
-    for failure in failures[:SHOWN]:
-        by = f" ({one_line(failure['strategy'])})" if failure["strategy"] else ""
-        reason = cut(one_line(failure["reason"]), CELL)
-        print_failure(f"Failed: {short_source(failure['question'])}{by}: {reason}")
-    print_more(len(failures) - SHOWN, err=True)
+    columns, rows = figures(evaluation)
+    _grid(columns, [[f"{text}\n{small}" if small else text for text, small in row] for row in rows])
+    parts = [
+        (by, part, name, figures_of)
+        for by in ("by_hops", "by_type")
+        for name, summary in evaluation.strategies.items()
+        for part, figures_of in summary.get(by, {}).items()
+        if len(summary[by]) > 1
+    ]
+    for by, part, name, figures_of in sorted(parts, key=lambda row: row[:2]):
+        hops = f"{part} hop{'' if part == '1' else 's'}"
+        click.echo(
+            f"{hops if by == 'by_hops' else one_line(part)}: {_part(name, figures_of, main_k(evaluation))}"
+        )
+    looked_at = {f"recall@{main_k(evaluation)}", f"all_gold@{main_k(evaluation)}", "em", "f1", "lr1", "lr2"}
+    _print_differences([row for row in evaluation.differences if row["metric"] in looked_at])
+    _print_notes(notes(evaluation), evaluation.failures)
     if written is not None:
         click.echo(f"Written: {short_source(str(written))}")
 
 
-def _print_parts(evaluation: Evaluation) -> None:
-    """Print the figures of each strategy by hops and by type, if there are several."""
-    for by in ("by_hops", "by_type"):
-        rows = []
-        for strategy, summary in evaluation.strategies.items():
-            parts = summary.get(by, {})
-            for part, part_figures in parts.items() if len(parts) > 1 else ():
-                row = {by: part, "strategy": strategy}
-                rows.append(row | {name: part_figures.get(name) for name in PARTS})
-        rows.sort(key=lambda row: str(row[by]))
-        print_items(rows)
-
-
 def print_comparison(comparison: Comparison) -> None:
     """Print the differences of two evaluations, and settings that differ."""
-    fields = comparison.to_dict()
-    del fields["differences"]
-    print_record(fields)
-    print_items(comparison.differences)
+    alone = f"{comparison.only_first:,} only in A, {comparison.only_second:,} only in B"
+    click.echo(f"{counted(comparison.questions, 'question')} in both, {alone}")
+    for name, (first, second) in comparison.settings.items():
+        click.echo(
+            f"Not the same: {name}: {cut(one_line(str(first)), 80)} / {cut(one_line(str(second)), 80)}"
+        )
+    _print_differences(comparison.differences)
 
 
 def eval_step(done: int, total: int, seconds: float) -> Step:
@@ -343,3 +327,57 @@ def going_on(out: str | None) -> Iterator[None]:
             place = short_source(out)
             click.echo(f"\nWhat was asked is stored in {place}: the same call goes on from there.", err=True)
         raise
+
+
+def _grid(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+    from rich.text import Text
+
+    grid = Table(box=SIMPLE_HEAD, header_style="bold", show_edge=False, pad_edge=False)
+    for number, column in enumerate(columns):
+        grid.add_column(Text(column), justify="right" if number else "left", no_wrap=True)
+    for row in rows:
+        grid.add_row(*(Text("\n".join(one_line(line) for line in cell.split("\n"))) for cell in row))
+    width = sum(
+        max(len(line) for cell in (column, *(row[n] for row in rows)) for line in cell.split("\n")) + 4
+        for n, column in enumerate(columns)
+    )
+    console(width=width).print(grid)
+
+
+def _print_notes(notes: Sequence[str], failures: Sequence[dict[str, str]]) -> None:
+    for note in notes[:SHOWN]:
+        click.echo(f"Note: {one_line(note)}")
+    print_more(notes, SHOWN, "note")
+    for failure in failures[:SHOWN]:
+        by = f" ({one_line(failure['strategy'])})" if failure["strategy"] else ""
+        reason = cut(one_line(failure["reason"]), CELL)
+        print_failure(f"Failed: {short_source(failure['question'])}{by}: {reason}")
+    print_more(failures, SHOWN, err=True)
+
+
+def _print_differences(differences: Sequence[dict[str, Any]]) -> None:
+    for row in differences:
+        names = row["second"] if row["first"] == row["second"] else f"{row['second']} - {row['first']}"
+        counts = f"{row['above']} won, {row['equal']} equal, {row['below']} lost"
+        if row["metric"] != "ms":
+            click.echo(
+                f"{one_line(names)}, {row['metric']}: {_points(row['mean'], row['interval'])}, {counts}"
+            )
+
+
+def _points(mean: float, limits: Sequence[float]) -> str:
+    mean, low, high = (round(100 * value, 1) + 0.0 for value in (mean, *limits))  # no -0.0
+    return f"{mean:+.1f} points [{low:+.1f}, {high:+.1f}]"
+
+
+def _part(name: str, figures: dict[str, Any], at: int) -> str:
+    recall = figures["recall"].get(str(at))
+    labels = {"EM": "em", "F1": "f1", "LR-1": "lr1", "LR-2": "lr2", "coverage": "coverage"}
+    shown = {f"recall@{at}": recall, **{label: figures.get(name) for label, name in labels.items()}}
+    texts = [f"{label} {100 * share:.1f}" for label, share in shown.items() if share is not None]
+    if figures["tokens"]["total"] and figures["economy"]:
+        value = figures["economy"]["value"]
+        texts.append(f"tokens/right {'-' if value is None else f'{value:,.0f}'}")
+    return f"{one_line(name)} (n={figures['n']}) {', '.join(texts) or '-'}"

@@ -12,14 +12,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
-from gsw_graph.cli.options import (
-    Decorator,
-    Url,
-    flag,
-    html_option,
-    memory_command,
-    open_memory,
-)
+from gsw_graph.cli.options import html_option, json_option, memory_option, open_memory
 from gsw_graph.cli.text.output import counted, print_failure, print_json, print_table, to_json
 from gsw_graph.errors import EngineError
 from gsw_graph.explore.browser import open_page
@@ -32,22 +25,20 @@ if TYPE_CHECKING:
     from gsw_graph.memory import Memory
     from gsw_graph.model.results import Analysis, Answer
 
-Values = dict[str, Any]  # of parameters, by their names
 _TAKEN = {"write", "timeout", "cancel"}  # names that `Memory.cypher` has for itself
 _PROGRAM_SECONDS = 60.0  # by default for --json and --csv: nobody sits there to end it
 
 
-def _parameters(_: click.Context, __: click.Parameter, pairs: tuple[str, ...]) -> Values:
-    values: Values = {}
+def _parameters(_: click.Context, __: click.Parameter, pairs: tuple[str, ...]) -> dict[str, Any]:
+    values: dict[str, Any] = {}
     for pair in pairs:
         name, equals, value = pair.partition("=")
         name = name.strip().removeprefix("$")
         if not equals or not name:
             raise click.BadParameter(f"{pair!r} is not NAME=VALUE")
-        if name in values:
-            raise click.BadParameter(f"the name {name!r} is given twice")
-        if name in _TAKEN:
-            raise click.BadParameter(f"the name {name!r} is not possible; choose another")
+        if name in _TAKEN or name in values:
+            problem = "given twice" if name in values else "not possible; choose another"
+            raise click.BadParameter(f"the name {name!r} is {problem}")
         values[name] = _value(value)
     return values
 
@@ -58,8 +49,7 @@ def _value(text: str) -> Any:
         value = json.loads(text)
     except (ValueError, RecursionError):
         return text
-    is_infinite = isinstance(value, float) and not math.isfinite(value)
-    return text if is_infinite else value
+    return text if isinstance(value, float) and not math.isfinite(value) else value
 
 
 _file_option = click.option(
@@ -80,28 +70,34 @@ _parameters_option = click.option(
 )
 
 
-def _timeout_option(text: str) -> Decorator:
-    return click.option("--timeout", type=click.FloatRange(min=0), metavar="SECONDS", help=text)
-
-
-@memory_command()
+@click.command()
+@memory_option
 @click.argument("query", required=False, metavar="[QUERY | NAME]")
 @click.argument("values", nargs=-1, metavar="[KEY=VALUE]...", callback=_parameters)
-@flag("--list", "as_list", help="The analyses by name, what each shows and its parameters.")
+@click.option(
+    "--list", "as_list", is_flag=True, help="The analyses by name, what each shows and its parameters."
+)
 @_file_option
-@flag("--write", help="Allow the query to change the memory.")
+@click.option("--write", is_flag=True, help="Allow the query to change the memory.")
 @_parameters_option
-@flag("--csv", "as_csv", help="CSV with a header; lists, maps and nodes as JSON.")
-@flag("--full", help="Cut nothing, however wide it is; CSV and JSON are never cut.")
-@_timeout_option("End the query after that long; 0: never. 60 for --json and --csv.")
+@click.option("--csv", "as_csv", is_flag=True, help="CSV with a header; lists, maps and nodes as JSON.")
+@click.option("--full", is_flag=True, help="Cut nothing, however wide it is; CSV and JSON are never cut.")
+@click.option(
+    "--timeout",
+    type=click.FloatRange(min=0),
+    metavar="SECONDS",
+    help="End the query after that long; 0: never. 60 for --json and --csv.",
+)
+@json_option
+@click.pass_obj
 def cypher(
-    url: Url,
+    url: str | None,
     query: str | None,
-    values: Values,
+    values: dict[str, Any],
     as_list: bool,
     file: BinaryIO | None,
     write: bool,
-    parameters: Values,
+    parameters: dict[str, Any],
     as_csv: bool,
     full: bool,
     timeout: float | None,
@@ -129,10 +125,7 @@ def cypher(
         if query is not None or file is not None:
             raise click.UsageError("--list stands alone.")
         every = list(analyses.analyses().values())
-        if as_json:
-            print_json([analysis.to_dict() for analysis in every])
-        else:
-            print_analyses(every)
+        print_json([each.to_dict() for each in every]) if as_json else print_analyses(every)
         return
     text = _query(query, file)
     if timeout is None and (as_json or as_csv):
@@ -172,18 +165,26 @@ def _query(query: str | None, file: BinaryIO | None) -> str:
     return text
 
 
-@memory_command()
+@click.command()
+@memory_option
 @click.argument("query", required=False)
 @_file_option
 @html_option(required=True)
 @_parameters_option
-@_timeout_option("End the query after that long; 0, the default: never.")
+@click.option(
+    "--timeout",
+    type=click.FloatRange(min=0),
+    metavar="SECONDS",
+    help="End the query after that long; 0, the default: never.",
+)
+@json_option
+@click.pass_obj
 def draw(
-    url: Url,
+    url: str | None,
     query: str | None,
     file: BinaryIO | None,
     html: str,
-    parameters: Values,
+    parameters: dict[str, Any],
     timeout: float | None,
     as_json: bool,
 ) -> None:
@@ -204,23 +205,25 @@ def draw(
     with open_memory(url) as memory:
         picture = memory.draw(text, timeout=timeout or None, **parameters)
     path = str(picture.save(html).absolute())
-    nodes = len(picture.nodes)
-    edges = len(picture.edges)
     if as_json:
-        print_json({"html": path, "nodes": nodes, "edges": edges, "notes": picture.notes})
-        return
-    click.echo(f"{counted(nodes, 'node')} and {counted(edges, 'edge')} drawn: {path}")
-    for note in picture.notes:
-        click.echo(note)
+        print_json(
+            {"html": path, "nodes": len(picture.nodes), "edges": len(picture.edges), "notes": picture.notes}
+        )
+    else:
+        drawn = f"{counted(len(picture.nodes), 'node')} and {counted(len(picture.edges), 'edge')}"
+        click.echo("\n".join([f"{drawn} drawn: {path}", *picture.notes]))
 
 
-@memory_command()
+@click.command()
+@memory_option
 @click.option(
     "--style",
     type=click.Path(path_type=Path, dir_okay=False),
     help="Save the colours and captions of the memory in a file; drop it on a Browser that shows grey nodes.",
 )
-def browse(url: Url, /, style: Path | None, as_json: bool) -> None:
+@json_option
+@click.pass_obj
+def browse(url: str | None, /, style: Path | None, as_json: bool) -> None:
     """Open Neo4j Browser at the memory: server and user filled in, a first query in the editor.
 
     A memory in a folder has no Browser: there it is a picture in an HTML file, opened.
@@ -299,93 +302,78 @@ _NAME = 40  # letters
 
 def without_vectors(table: Table) -> Table:
     """Leave the vectors inside of nodes and maps out; a vector that is a column was asked for."""
-    return _mapped(table, _without_vectors)
 
+    def stripped(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {
+                name: stripped(item)
+                for name, item in value.items()
+                if not (name in VECTORS and isinstance(item, list | str))
+            }
+        return [stripped(item) for item in value] if isinstance(value, list) else value
 
-def _without_vectors(value: Any) -> Any:
-    if isinstance(value, list):
-        return list(map(_without_vectors, value))
-    if not isinstance(value, dict):
-        return value
-    kept = {}
-    for name, item in value.items():
-        if name not in VECTORS or not isinstance(item, list | str):
-            kept[name] = _without_vectors(item)
-    return kept
+    return _mapped(table, stripped)
 
 
 def print_rows(table: Table, *, full: bool) -> None:
     """Print a row a line; lists of texts as one text. Long values are cut unless `full`."""
-    print_table(_mapped(table, _text), full=full)
+
+    def text(value: Any) -> Any:
+        if isinstance(value, list) and all(map(_is_plain, value)):
+            return "; ".join("null" if item is None else str(item) for item in value)
+        return value if _is_plain(value) else shown(value)
+
+    print_table(_mapped(table, text), full=full)
 
 
-def _text(value: Any) -> Any:
-    if _is_plain(value):
-        return value
-    if isinstance(value, list) and all(map(_is_plain, value)):
-        return "; ".join("null" if item is None else str(item) for item in value)
-    return shown(value)
-
-
-def print_analyses(analyses: Sequence[Analysis]) -> None:
+def print_analyses(listed: Sequence[Analysis]) -> None:
     """Print the name of each analysis and what it shows, below them its parameters with their defaults."""
-    for analysis in analyses:
-        click.echo(f"{analysis.name}: {analysis.summary}")
-        click.echo(f"  {', '.join(f'{p.name}={to_json(p.default)}' for p in analysis.parameters)}")
-    click.echo(f"\n{len(analyses)} analyses. Run one: gswgraph cypher NAME KEY=VALUE ...")
+    width = max(len(analysis.name) for analysis in listed)
+    for analysis in listed:
+        click.echo(f"{analysis.name:<{width}}  {analysis.summary}")
+        values = ", ".join(f"{p.name}={to_json(p.default)}" for p in analysis.parameters)
+        click.echo(f"{'':<{width}}  {values}")
+    click.echo(f"\n{len(listed)} analyses. Run one: gswgraph cypher NAME KEY=VALUE ...")
 
 
 def print_csv(table: Table) -> None:
     """Print the rows as CSV with a header; lists, maps and nodes as JSON, null as nothing."""
+
+    def cell(value: Any) -> Any:
+        if isinstance(value, str):
+            return clean(value)
+        return value if _is_plain(value) and not isinstance(value, bool) else clean(to_json(value))
+
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(map(clean, table.columns))
-    for row in table.rows:
-        writer.writerow([_csv_cell(row.get(column)) for column in table.columns])
+    writer.writerows([cell(row.get(column)) for column in table.columns] for row in table.rows)
     click.echo(text.getvalue(), nl=False)
-
-
-def _csv_cell(value: Any) -> Any:
-    if isinstance(value, str):
-        return clean(value)
-    if value is None or type(value) in (int, float):
-        return value
-    return clean(to_json(value))
 
 
 def shown(value: Any) -> str:
     """Write a value in one line: `(:Concept "Vellmouth")`, `[:IN {title: true}]`, `(:Concept
     "Vellmouth")<-[:REFERS_TO]-(:Entity "Vellmouth")`."""
-    if isinstance(value, str):
-        return f'"{one_line(value)}"'
+    kind = set(value) - {"forward"} if isinstance(value, dict) else set()
+    if kind == {"labels", "properties"}:
+        labels, properties = "".join(f":{one_line(label)}" for label in value["labels"]), value["properties"]
+        name = next((str(properties[key]) for key in _NAMES if properties.get(key) not in (None, "")), None)
+        return f"({labels})" if name is None else f'({labels} "{cut(one_line(name), _NAME)}")'
+    if kind == {"type", "properties"}:
+        inside = f" {shown(value['properties'])}" if value["properties"] else ""
+        return f"[:{one_line(value['type'])}{inside}]"
+    if isinstance(value, list) and any(isinstance(item, dict) and "forward" in item for item in value):
+        return "".join(map(_part_of_path, value))
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{one_line(name)}: {shown(item)}' for name, item in value.items())}}}"
     if isinstance(value, list):
-        is_path = any(isinstance(item, dict) and "forward" in item for item in value)
-        return "".join(map(_part_of_path, value)) if is_path else f"[{', '.join(map(shown, value))}]"
-    if not isinstance(value, dict):
-        return to_json(value)
-    if value.keys() == {"labels", "properties"}:
-        return _node(value["labels"], value["properties"])
-    if value.keys() - {"forward"} == {"type", "properties"}:
-        properties = f" {shown(value['properties'])}" if value["properties"] else ""
-        return f"[:{one_line(value['type'])}{properties}]"
-    items = [f"{one_line(name)}: {shown(item)}" for name, item in value.items()]
-    return f"{{{', '.join(items)}}}"
-
-
-def _node(labels: list[str], properties: dict[str, Any]) -> str:
-    label = "".join(f":{one_line(label)}" for label in labels)
-    for name in _NAMES:
-        if properties.get(name) not in (None, ""):
-            return f'({label} "{cut(one_line(str(properties[name])), _NAME)}")'
-    return f"({label})"
+        return f"[{', '.join(map(shown, value))}]"
+    return f'"{one_line(value)}"' if isinstance(value, str) else to_json(value)
 
 
 def _part_of_path(value: Any) -> str:
-    part = shown(value)
-    forward = value.get("forward")
-    if forward is None:
-        return part
-    return f"-{part}->" if forward else f"<-{part}-"
+    arrows = {True: "-{}->", False: "<-{}-"}
+    return arrows.get(value.get("forward"), "{}").format(shown(value))
 
 
 def _is_plain(value: Any) -> bool:

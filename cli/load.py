@@ -3,34 +3,28 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import asdict, replace
+from dataclasses import replace
+from functools import partial
+from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from gsw_graph.cli.options import (
-    Url,
-    count,
-    field_option,
-    field_options,
-    flag,
-    llm_option,
-    memory_command,
-    open_memory,
-    settings,
-)
+from gsw_graph.cli.options import field_option, json_option, memory_option, open_memory, settings
 from gsw_graph.cli.text.output import (
     Step,
+    calls,
     counted,
     duration,
     left,
+    money,
     print_failure,
     print_json,
     print_more,
-    print_record,
     print_result,
     reporter,
 )
@@ -38,6 +32,7 @@ from gsw_graph.errors import GswGraphError
 from gsw_graph.extract import BY_MODEL, EXTRACTORS
 from gsw_graph.load.options import LoadOptions
 from gsw_graph.model.documents import Skipped
+from gsw_graph.model.documents import counted as counted_kinds
 from gsw_graph.text.safe_text import clean, cut, one_line, short_source, without_password
 
 if TYPE_CHECKING:
@@ -51,34 +46,43 @@ SHOWN = 20  # kinds of failures, and documents that are gone, listed for people
 NAMED = 3  # of each kind
 _DETAIL = re.compile(r"0x\w+|\d+|'[^']*'")
 PROBLEM = 80  # characters of the last failure
-# Fields of a report that people see below the counts of documents.
-SUMMARY = (
-    *("described", "skipped", "nodes", "left_out", "forgotten", "note"),
-    *("calls", "failed_calls", "cached", "tokens", "dollars", "estimate", "faults"),
-)
 
 
-@memory_command()
+@click.command()
+@memory_option
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...", type=click.Path())
 @field_option(LoadOptions, "extractor", type=click.Choice(("auto", *EXTRACTORS)))
-@llm_option
-@field_options(LoadOptions, "upgrade", "replace", "second_pass")
-@count(
+@click.option("--llm", metavar="MODEL", help="The language model; wins over GSWGRAPH_LLM.")
+@field_option(LoadOptions, "upgrade")
+@field_option(LoadOptions, "replace")
+@field_option(LoadOptions, "second_pass")
+@click.option(
     "--concurrency",
+    type=click.IntRange(min=1),
     metavar="N",
     help="Calls of the language model at once; 8 unless GSWGRAPH_CONCURRENCY says.",
 )
 @field_option(LoadOptions, "budget", metavar="AMOUNT")
-@field_options(LoadOptions, "batch", "near")
+@field_option(LoadOptions, "batch")
+@field_option(LoadOptions, "near")
 @field_option(LoadOptions, "meta", metavar="KEY=VALUE", multiple=True)
-@field_options(LoadOptions, "follow_links", "dry_run")
-@flag("--allow-private", help="Fetch addresses of this machine and of private networks too.")
-@flag("--forget-gone", help="Forget documents that are no longer in the folders, after naming them.")
-@flag("--watch", help="Go on loading what changes in the folders; Ctrl-C ends it.")
-@flag("--quiet", "-q", help="No progress and no summary; failures are still listed.")
-@flag("--verbose", "-v", help="Name every file that failed or was skipped.")
+@field_option(LoadOptions, "follow_links")
+@field_option(LoadOptions, "dry_run")
+@click.option(
+    "--allow-private", is_flag=True, help="Fetch addresses of this machine and of private networks too."
+)
+@click.option(
+    "--forget-gone",
+    is_flag=True,
+    help="Forget documents that are no longer in the folders, after naming them.",
+)
+@click.option("--watch", is_flag=True, help="Go on loading what changes in the folders; Ctrl-C ends it.")
+@click.option("--quiet", "-q", is_flag=True, help="No progress and no summary; failures are still listed.")
+@click.option("--verbose", "-v", is_flag=True, help="Name every file that failed or was skipped.")
+@json_option
+@click.pass_obj
 def load(
-    url: Url,
+    url: str | None,
     /,
     paths: tuple[str, ...],
     quiet: bool,
@@ -113,11 +117,10 @@ def load(
       gswgraph load notes/ --llm gpt-4.1-mini --dry-run
       gswgraph load notes/ --llm gpt-4.1-mini --budget 2.00
     """
-    models = ["embedder"]
-    if options["extractor"] in ("auto", *BY_MODEL):
-        models.append("llm")
+    models = ["embedder", "llm"] if options["extractor"] in ("auto", *BY_MODEL) else ["embedder"]
     dry_run = options["dry_run"]
     folders = _folders(paths, forget_gone=forget_gone, watch=watch)
+    show = partial(_print_report, quiet=quiet, dry_run=dry_run, verbose=verbose)
 
     def load_once(names: Sequence[str]) -> LoadReport:
         with _memory(url, dry_run=dry_run, models=models, llm=llm, concurrency=concurrency) as memory:
@@ -125,16 +128,13 @@ def load(
             shown = gone if verbose else gone[:SHOWN]
             for source in shown:
                 print_failure(f"Gone: {short_source(source)}")
-            print_more(len(gone) - len(shown), err=True)
+            print_more(gone, len(shown), err=True)
             with reporter(quiet, load_step) as progress:
                 report = memory.load(*names, progress=progress, allow_private=allow_private, **options)
             if gone and not dry_run:
                 memory.forget(*folders, gone=True)
         report = replace(report, forgotten=gone)
-        if as_json:
-            print_json(report.to_dict(), lines=watch)
-        else:
-            _print_report(report, quiet=quiet, dry_run=dry_run, verbose=verbose)
+        print_json(report.to_dict(), lines=watch) if as_json else show(report)
         return report
 
     if watch:
@@ -150,11 +150,8 @@ def _folders(paths: Sequence[str], *, forget_gone: bool, watch: bool) -> list[st
 
     if not (forget_gone or watch):
         return []
-    others: list[str] = []
-    folders: list[str] = []
-    for path in paths:
-        is_other = path == "-" or is_address(path) or Path(path).is_file()
-        (others if is_other else folders).append(path)
+    others = [path for path in paths if path == "-" or is_address(path) or Path(path).is_file()]
+    folders = [path for path in paths if path not in others]
     if watch and others:
         raise click.UsageError(f"--watch is for folders, and this is none: {one_line(others[0])}")
     if not folders:
@@ -180,10 +177,10 @@ def _watch(
     for changed in changes:
         pending |= changed
         names = folders
-        is_whole = any(path in roots or path.endswith(".gitignore") for path in pending)
-        if not is_whole:
+        all_of_them = any(path in roots or path.endswith(".gitignore") for path in pending)
+        if not all_of_them:
             files = paths(folders, follow_links=follow_links)[0] if pending else []
-            names = [file for file in files if not pending.isdisjoint(_above(file))]
+            names = [file for file in files if not pending.isdisjoint(map(str, _above(file)))]
         try:
             if names or (pending and forget_gone):
                 load_once(names)
@@ -195,10 +192,10 @@ def _watch(
                 print_failure(f"Error: {error}; it is tried again")
 
 
-def _above(file: str) -> list[str]:
+def _above(file: str) -> list[Path]:
     """Return the path of a file and the folders above it."""
     path = Path(file).absolute()
-    return [str(path), *map(str, path.parents)]
+    return [path, *path.parents]
 
 
 def _changes(folders: Sequence[str], memory: str) -> Iterator[set[str]]:
@@ -216,21 +213,14 @@ def _changes(folders: Sequence[str], memory: str) -> Iterator[set[str]]:
 
 
 def _print_report(report: LoadReport, *, quiet: bool, dry_run: bool, verbose: bool) -> None:
-    listed = list(report.failures)
-    if verbose or not quiet:
-        listed += [item for item in report.skipped if verbose or not _is_counted(item)]
     if verbose:
-        for failure in listed:
+        for failure in (*report.failures, *report.skipped):
             print_failure(f"{_label(failure)}: {short_source(failure.source)}: {one_line(failure.reason)}")
     else:
-        _print_by_reason(listed)
+        _print_by_reason(report.failures)
+        _print_by_reason([] if quiet else _without_kinds(report.skipped))
     if not quiet:
         print_summary(report, dry_run=dry_run)
-
-
-def _is_counted(item: Failure) -> bool:
-    """Tell whether the summary counts an item by its kind."""
-    return item.part and isinstance(item, Skipped) and bool(item.kinds)
 
 
 def _label(failure: Failure) -> str:
@@ -239,31 +229,34 @@ def _label(failure: Failure) -> str:
     return "Left out" if failure.part else "Failed"
 
 
-def _print_by_reason(failures: list[Failure]) -> None:
-    """Print a line for each kind of failure: reasons that differ in places and numbers are of one kind."""
-    by_kind: dict[tuple[str, str], list[Failure]] = {}
-    for failure in failures:
-        kind = _DETAIL.sub("", one_line(failure.reason))
-        by_kind.setdefault((_label(failure), kind), []).append(failure)
-    shown = 0
-    for (label, _), alike in list(by_kind.items())[:SHOWN]:
-        sources = ", ".join(short_source(failure.source) for failure in alike[:NAMED])
-        if len(alike) > NAMED:
-            sources += f" and {len(alike) - NAMED:,} more"
-        print_failure(f"{label}: {sources}: {one_line(alike[0].reason)}")
-        shown += len(alike)
-    print_more(len(failures) - shown, err=True)
+def _without_kinds(skipped: list[Failure]) -> list[Failure]:
+    """Print what has no text in one line, and return what else is named; parts with kinds are counted in the
+    summary."""
+    kinds: Counter[str] = Counter()
+    with_kinds = [item for item in skipped if isinstance(item, Skipped) and item.kinds]
+    textless = [item for item in with_kinds if not item.part]
+    for item in textless:
+        kinds.update(dict(item.kinds))
+    if textless:
+        counts = counted_kinds(dict(kinds.most_common()))
+        print_failure(f"{counts} skipped (they have no text): {_first([item.source for item in textless])}")
+    return [item for item in skipped if item not in with_kinds]
+
+
+def _first(sources: list[str]) -> str:
+    """Return the first names of some sources, and how many more there are."""
+    more = f" and {len(sources) - NAMED:,} more" if len(sources) > NAMED else ""
+    return ", ".join(map(short_source, sources[:NAMED])) + more
 
 
 def _exit_code(report: LoadReport) -> int:
     counts = report.documents
-    if not (report.failures or counts.failed):
-        return 0
-    return 4 if counts.new + counts.replaced + counts.unchanged else 1
+    loaded = counts.new + counts.replaced + counts.unchanged
+    return 0 if not (report.failures or counts.failed) else 4 if loaded else 1
 
 
 @contextmanager
-def _memory(url: Url, *, dry_run: bool, models: list[str], **overrides: Any) -> Iterator[Memory]:
+def _memory(url: str | None, *, dry_run: bool, models: list[str], **overrides: Any) -> Iterator[Memory]:
     """Open the memory to load into. Where there is none yet, a dry run takes one that goes with it."""
     from gsw_graph.engine import exists
 
@@ -276,49 +269,92 @@ def _memory(url: Url, *, dry_run: bool, models: list[str], **overrides: Any) -> 
 
 
 def load_step(progress: Progress, seconds: float) -> Step:
-    """Return `loading: 12 documents, 340 passages of 1,000, written: 85, about 8 s left`. The passages are those
-    of the slowest part: a language model, or without one embedding."""
-    total = "" if progress.total is None else f" of {progress.total:,}"
+    """Return `loading: 12 documents, 340 passages of 1,000, 85 passages/s, about 8 s left`; a rate only while
+    loading. The passages are those of the slowest part: a language model where there is one, else embedding.
+    """
+    of = f" of {progress.total:,}" if progress.total is not None else ""
     if progress.stage == "waiting":
         return Step(
-            f"waiting for the batch: {progress.passages:,}{total} requests done; Ctrl-C leaves it at the server, "
-            "the same command goes on"
+            f"waiting for the batch: {progress.passages:,}{of} requests done; Ctrl-C leaves it at the server, the same command goes on"
         )
     passages = max(progress.passages, progress.answered or 0)
-    documents = counted(progress.documents, "document")
-    text = f"{progress.stage}: {documents}, {counted(passages, 'passage')}{total}"
-    for name in ("written", "replies", "failed_calls", "failed"):
-        if number := getattr(progress, name):
-            text += f", {name.replace('_', ' ')}: {number:,}"
+    text = f"{progress.stage}: {counted(progress.documents, 'document')}, {counted(passages, 'passage')}{of}"
+    loading = progress.stage == "loading"
+    if loading and progress.written is not None and progress.written < passages:
+        text += f", {progress.written:,} written"
+    if progress.answered is not None:
+        text += (
+            f", {progress.replies:,} {'reply' if progress.replies == 1 else 'replies'} of the language model"
+        )
+        text += f", {counted(progress.failed_calls, 'call')} failed" if progress.failed_calls else ""
+    text += f", {progress.failed:,} failed" if progress.failed else ""
     if progress.problem:
         text += f" (last: {cut(one_line(progress.problem), PROBLEM)})"
-    if progress.stage != "loading":
-        return Step(text, passages)
-    return Step(text + left(passages, progress.total, seconds), passages, progress.total)
+    if loading and passages and seconds > 0:
+        rate = passages / seconds
+        text += f", {rate:,.{0 if rate >= 10 else 1}f} passages/s{left(passages, progress.total, seconds)}"
+    return Step(text, passages, progress.total if loading else None)
+
+
+def _print_by_reason(failures: list[Failure]) -> None:
+    """Print a line for each kind of failure: reasons that differ in places and numbers are of one kind."""
+    by_kind: dict[tuple[str, str], list[Failure]] = {}
+    for failure in failures:
+        kind = _DETAIL.sub("", one_line(failure.reason))
+        by_kind.setdefault((_label(failure), kind), []).append(failure)
+    for (label, _), alike in list(by_kind.items())[:SHOWN]:
+        sources = [failure.source for failure in alike]
+        print_failure(f"{label}: {_first(sources)}: {one_line(alike[0].reason)}")
+    print_more([*chain(*list(by_kind.values())[SHOWN:])], 0, err=True)
 
 
 def print_summary(report: LoadReport, *, dry_run: bool) -> None:
     """Print what a load did, or would do."""
-    documents = asdict(report.documents)
-    counts = ", ".join(f"{documents[name]:,} {name}" for name in ("new", "replaced", "unchanged", "failed"))
-    took = duration(report.seconds.get("total", 0.0))
-    click.echo(f"{'Would load' if dry_run else 'Documents'}: {counts}; {took}")
-    fields = report.to_dict()
-    if not report.calls:
-        del fields["tokens"]
-    fields["described"] = report.documents.described
-    fields["skipped"] = sum(not item.part for item in report.skipped)
-    for name in ("forgotten", "faults"):
-        fields[name] = len(fields[name])
-    print_record({name: fields.get(name) or None for name in SUMMARY})
+    parts = {name: getattr(report.documents, name) for name in ("new", "replaced", "unchanged", "failed")}
+    if skipped := sum(not skipped.part for skipped in report.skipped):
+        parts["skipped"] = skipped
+    counts = ", ".join(f"{number:,} {name}" for name, number in parts.items())
+    if described := report.documents.described:
+        counts = counts.replace(" unchanged", f" unchanged (metadata of {described:,} changed)")
+    click.echo(
+        f"{'Would load' if dry_run else 'Documents'}: {counts}; {duration(report.seconds.get('total', 0.0))}"
+    )
+    if written := ", ".join(
+        f"{number:+,} {one_line(name)}" for name, number in report.nodes.items() if number
+    ):
+        click.echo(f"{'Nodes, at least' if dry_run else 'Nodes'}: {written}")
+    if report.estimate is not None:
+        expected = report.estimate
+        click.echo(
+            f"{one_line(expected.model)}: {counted(expected.calls, 'call')}, {expected.cached:,} paid for already, "
+            f"about {expected.prompt_tokens:,} tokens in and {expected.completion_tokens:,} out, "
+            f"{money(expected.dollars)}"
+        )
+    elif report.calls or report.cached:
+        click.echo(
+            f"Language model: {calls(report.calls, report.failed_calls)}, {report.cached:,} from the "
+            f"cache, {report.tokens['in']:,} tokens in and "
+            f"{report.tokens['out']:,} out, {money(report.dollars)}"
+        )
+    if report.forgotten:
+        click.echo(f"{'Would forget' if dry_run else 'Forgot'}: {counted(len(report.forgotten), 'document')}")
+    if report.left_out:
+        click.echo(f"Left out: {one_line(counted_kinds(report.left_out))}")
+    if report.note:
+        click.echo(f"Note: {one_line(report.note)}")
+    if report.faults:
+        click.echo(f"Left out of its replies: {counted(len(report.faults), 'thing')}; --json lists them")
 
 
-@memory_command()
+@click.command()
+@memory_option
 @click.argument("text", nargs=-1, required=True)
 @click.option("--speaker", default="", help="Who said it.")
 @click.option("--session", default="conversation", show_default=True, help="The conversation, by its name.")
 @click.option("--at", metavar="DATE", help="When, as ISO writes it: 2026-03-09T14:00; else now.")
-def add(url: Url, /, text: tuple[str, ...], as_json: bool, **turn: str | None) -> None:
+@json_option
+@click.pass_obj
+def add(url: str | None, /, text: tuple[str, ...], as_json: bool, **turn: str | None) -> None:
     """Add a turn of a conversation behind those of its session; the next question finds it.
 
     \b
@@ -328,17 +364,19 @@ def add(url: Url, /, text: tuple[str, ...], as_json: bool, **turn: str | None) -
     """
     with open_memory(url, create=True, models=["embedder"]) as memory:
         passage = memory.add(" ".join(text), **turn)  # type: ignore[arg-type]
-    if as_json:
-        print_json({"passage": passage})
-    else:
-        click.echo(f"Added as passage {passage}")
+    print_json({"passage": passage}) if as_json else click.echo(f"Added as passage {passage}")
 
 
-@memory_command()
+@click.command()
+@memory_option
 @click.argument("sources", nargs=-1, metavar="[SOURCE]...")
-@flag("--all", "everything", help="Forget every document.")
-@flag("--yes", "-y", help="Do not ask whether --all, or more than one document, is meant.")
-def forget(url: Url, sources: tuple[str, ...], everything: bool, yes: bool, as_json: bool) -> None:
+@click.option("--all", "everything", is_flag=True, help="Forget every document.")
+@click.option(
+    "--yes", "-y", is_flag=True, help="Do not ask whether --all, or more than one document, is meant."
+)
+@json_option
+@click.pass_obj
+def forget(url: str | None, sources: tuple[str, ...], everything: bool, yes: bool, as_json: bool) -> None:
     """Remove documents and all that only they supported. Questions whose answers cite them are forgotten too; other questions stay, unless --all.
 
     SOURCE is a source as `ask` and `load` show it, a file, or a folder with a slash at its end (notes/). More than one document is asked for, unless --yes.
@@ -365,18 +403,16 @@ def forget(url: Url, sources: tuple[str, ...], everything: bool, yes: bool, as_j
                 click.confirm(f"Forget {counted(len(meant), 'document')}?", abort=True, err=True)
         result = memory.forget(*sources, everything=everything)
     print_result(result, as_json, _print_forgotten)
-    code = 4 if result.forgotten else 1
-    click.get_current_context().exit(code if result.unknown else 0)
+    click.get_current_context().exit(0 if not result.unknown else 4 if result.forgotten else 1)
 
 
 def _print_forgotten(result: Forgotten) -> None:
     for source in result.unknown:
         shown = short_source(source)
         if number := result.folders.get(source):
-            documents = counted(number, "document")
-            shown += f", a folder of {documents}; a folder ends with a slash: {shown}/"
+            shown = (
+                f"{shown}, a folder of {counted(number, 'document')}; a folder ends with a slash: {shown}/"
+            )
         print_failure(f"Unknown: {shown}")
-    forgotten = counted(len(result.forgotten), "document")
-    if result.questions:
-        forgotten += f" and {counted(result.questions, 'question')} answered from them"
-    click.echo(f"Forgot {forgotten}.")
+    questions = f" and {counted(result.questions, 'question')} answered from them" if result.questions else ""
+    click.echo(f"Forgot {counted(len(result.forgotten), 'document')}{questions}.")

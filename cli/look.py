@@ -3,67 +3,64 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from gsw_graph.cli.options import (
-    Url,
-    count,
-    flag,
-    json_option,
-    memory_command,
-    open_memory,
-    print_memories,
-    settings,
-)
+from gsw_graph.cli.options import json_option, memory_option, open_memory, print_memories, settings
 from gsw_graph.cli.text.output import (
     counted,
     duration,
     moment,
     money,
-    print_items,
     print_json,
-    print_record,
-    print_records,
+    print_pairs,
     print_result,
+    print_table,
+    terminal_width,
 )
 from gsw_graph.explore.notebook import sure
-from gsw_graph.text.safe_text import clean, one_line
+from gsw_graph.text.names import normalise
+from gsw_graph.text.safe_text import clean, cut, cut_front, one_line, short_source
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from gsw_graph.model.ledger import Entry
     from gsw_graph.model.results import (
         AskedQuestion,
         Documents,
+        FoundEntity,
         History,
         Shown,
         Status,
+        StoredDocument,
+        WholePassage,
     )
 
-LISTED = 50  # documents, for people
-SHOWN = 20  # questions, and documents of the ledger, for people
-# Columns of the tables, by the names in the JSON.
-COLUMNS = ("source", "title", "passages", "status", "unread", "superseded")
-QUESTION_COLUMNS = (
-    *("number", "question", "answer", "confidence", "strategy", "asked", "seconds"),
-    *("verdict", "model", "tokens", "dollars"),
-)
-LEDGER_COLUMNS = ("calls", "cached", "failed", "tokens in", "tokens out", "seconds", "cost")
+LISTED = 50  # for people
+LONGEST = 80  # characters of a value of metadata
+SHORTEST = 12  # characters of a title in the list
 
 
-@memory_command("list")
+@click.command("list")
+@memory_option
 @click.argument("text", nargs=-1, metavar="[TEXT]")
 @click.option(
     "--extractor", metavar="NAME", help="Those that this extractor read, as `status` and this list name it."
 )
 @click.option("--loader", metavar="NAME", help="Those of a format: markdown, pdf, corpus and so on.")
-@flag("--unfinished", help="Those whose load was cut off, or with passages that could not be read.")
-@count("-n", "--limit", help=f"How many at most; {LISTED} unless --json.")
-@flag("--long", "is_long", help="Also how each was read, its dates and metadata.")
+@click.option(
+    "--unfinished",
+    is_flag=True,
+    help="Those whose load was cut off, or with passages that could not be read.",
+)
+@click.option("-n", "--limit", type=click.IntRange(min=1), help=f"How many at most; {LISTED} unless --json.")
+@click.option("--long", "is_long", is_flag=True, help="Also how each was read, its dates and metadata.")
+@json_option
+@click.pass_obj
 def list_documents(
-    url: Url,
+    url: str | None,
     /,
     text: tuple[str, ...],
     limit: int | None,
@@ -86,35 +83,73 @@ def list_documents(
     with open_memory(url) as memory:
         result = memory.documents(" ".join(text), **filters, limit=most)
         print_memories(memory, empty=not (result.total or text or any(filters.values())))
-    print_result(result, as_json, partial(_print_documents, is_long=is_long))
+    print_result(result, as_json, _print_long if is_long else _print_documents)
 
 
-def _print_documents(result: Documents, *, is_long: bool) -> None:
-    rows = []
-    for document in result.documents:
-        row = document.to_dict()
-        row["unread"] = len(document.unread) or None
-        row["superseded"] = document.superseded or None
-        row["status"] = "" if document.status == "ready" else document.status
-        rows.append(row)
-    if is_long:
-        print_items(rows, hidden=["id"])
-    else:
-        print_records(rows, COLUMNS)
-    _print_total(len(rows), result.total, "document")
+def _print_documents(result: Documents) -> None:
+    """Print a line a document; on a terminal the beginning of a long source and the end of a title go."""
+    room = terminal_width()
+    sources = [short_source(document.source) for document in result.documents]
+    facts = [
+        ", ".join([counted(document.passages, "passage"), *_troubles(document)])
+        for document in result.documents
+    ]
+    beside = max(map(len, facts), default=0) + SHORTEST + 4
+    width = min(max(map(len, sources), default=0), room // 2, max(room - beside, SHORTEST))
+    for source, document, fact in zip(sources, result.documents, facts, strict=True):
+        title = one_line(document.title) or "(no title)"
+        left = max(room - width - len(fact) - 4, SHORTEST)
+        click.echo(f"{cut_front(source, width):<{width}}  {cut(title, left)}, {fact}")
+    _print_total(result)
 
 
-def _print_total(shown: int, total: int, noun: str) -> None:
-    if shown < total:
-        click.echo(f"{shown:,} of {counted(total, noun)}; -n shows more")
-    else:
-        click.echo(counted(total, noun))
+def _print_long(result: Documents) -> None:
+    print_pairs(
+        (short_source(document.source), f"{document.title or '(no title)'}, {about(document)}")
+        for document in result.documents
+    )
+    _print_total(result)
 
 
-@memory_command()
+def _print_total(result: Documents) -> None:
+    more = "" if result.total == len(result.documents) else f"{len(result.documents):,} of "
+    click.echo(f"{more}{counted(result.total, 'document')}{'; -n shows more' if more else ''}")
+
+
+def about(document: StoredDocument) -> str:
+    """Return what is known of a document beside its source and title, in one line."""
+    reader = document.extractor + (f" ({document.model})" if document.model else "")
+    parts = [counted(document.passages, "passage"), reader, document.loaded_at[:10]]
+    parts += [f"about {document.about}"] if document.about else []
+    parts += [f"in {short_source(document.file)}"] if document.file else []
+    values = {key: value if isinstance(value, list) else [value] for key, value in document.meta.items()}
+    parts += (f"{key}: {cut(one_line(', '.join(map(str, some))), LONGEST)}" for key, some in values.items())
+    if document.superseded:
+        parts.append(f"{document.superseded:,} more superseded (gswgraph correct --list, --undo ID)")
+    if document.status != "ready":
+        parts.append(f"cut off while {document.status}; load it again")
+    if document.unread:
+        parts.append(f"{counted(len(document.unread), 'passage')} not read; the next load asks again")
+    return ", ".join(parts)
+
+
+def _troubles(document: StoredDocument) -> list[str]:
+    """Return in a few words what is not as it should be with a document."""
+    troubles = [f"{document.superseded:,} superseded"] if document.superseded else []
+    troubles += [f"cut off while {document.status}"] if document.status != "ready" else []
+    troubles += [f"{len(document.unread):,} not read"] if document.unread else []
+    return troubles
+
+
+@click.command()
+@memory_option
 @click.argument("name", nargs=-1, required=True)
-@count("-p", "--passage", metavar="N", help="Only this passage, counted from 1.")
-def show(url: Url, name: tuple[str, ...], passage: int | None, as_json: bool) -> None:
+@click.option(
+    "-p", "--passage", metavar="N", type=click.IntRange(min=1), help="Only this passage, counted from 1."
+)
+@json_option
+@click.pass_obj
+def show(url: str | None, name: tuple[str, ...], passage: int | None, as_json: bool) -> None:
     """Show a document whole, with what was found in it: names, questions with their answers, propositions.
 
     NAME is a source or file, the end of one source, a title, or an id; with the id of a passage that passage is shown alone.
@@ -131,19 +166,54 @@ def show(url: Url, name: tuple[str, ...], passage: int | None, as_json: bool) ->
 
 
 def _print_shown(shown: Shown) -> None:
-    print_record(shown.document.to_dict())
+    click.echo(click.style(one_line(shown.document.title) or "(no title)", bold=True))
+    click.echo(f"{short_source(shown.document.source)}\n{one_line(about(shown.document))}")
     for passage in shown.passages:
-        heading = f"Passage {passage.position + 1}  {one_line(passage.title)}"
-        click.echo(f"\n{click.style(heading, bold=True)}  {passage.id}")
-        click.echo(f"{clean(passage.text).rstrip()}\n")
-        fields = passage.to_dict()
-        for name in ("position", "title", "text"):
-            del fields[name]
-        print_record(fields, hidden=["id", "passage"])
+        title = "" if passage.title in ("", shown.document.title) else f"  {one_line(passage.title)}"
+        click.echo(f"\n{click.style(f'Passage {passage.position + 1}{title}', bold=True)}  {passage.id}")
+        if passage.section:
+            click.echo(one_line(passage.section))
+        click.echo(clean(passage.text).rstrip())
+        if lines := [*_inside(passage)]:
+            click.echo("\n" + "\n".join(lines))
 
 
-@memory_command()
-def status(url: Url, as_json: bool) -> None:
+def _inside(passage: WholePassage) -> Iterator[str]:
+    """Yield what was found in a passage, line by line."""
+    if passage.entities:
+        yield "Names"
+        yield from (f"  {_named(entity)}" for entity in passage.entities)
+    shown = {normalise(entity.name) for entity in passage.entities}
+    if others := [name for name in passage.names if name not in shown]:
+        yield f"Names that rules found\n  {one_line('; '.join(others))}"
+    if passage.phrases:
+        yield "Questions and answers"
+    for phrase in passage.phrases:
+        yield f"  {one_line(phrase.phrase)}"
+        for pair in phrase.pairs:
+            yield f"    {one_line(pair.question)} -> {one_line(', '.join(pair.answers)) or 'no answer'}"
+    if passage.propositions:
+        yield "Propositions"
+        yield from (f"  {one_line(fact.text)}" for fact in passage.propositions)
+
+
+def _named(entity: FoundEntity) -> str:
+    roles = "; ".join(
+        f"{role}: {', '.join(states)}" if states else role for role, states in entity.roles.items()
+    )
+    days = None if entity.from_ is None else " to ".join(dict.fromkeys((entity.from_, str(entity.to))))
+    notes = ", ".join(filter(None, ["the title" if entity.title else "", roles, days]))
+    return one_line(entity.name) + (f"  ({one_line(notes)})" if notes else "")
+
+
+SHOWN = 20  # questions and documents, listed for people
+
+
+@click.command()
+@memory_option
+@json_option
+@click.pass_obj
+def status(url: str | None, as_json: bool) -> None:
     """Show what the memory holds: engine, embedding model, nodes and relationships.
 
     \b
@@ -158,7 +228,27 @@ def status(url: Url, as_json: bool) -> None:
 
 
 def _print_status(status: Status) -> None:
-    print_record(status.to_dict())
+    facts = {
+        "memory": status.memory,
+        "engine": f"{status.engine} {status.engine_version}",
+        "schema": status.schema,
+        "embedder": status.embedder and f"{status.embedder} ({status.dimension} dimensions)",
+        "created": status.created,
+        "version": status.version,
+        "indexed": {None: None, True: "yes", False: "no"}[status.indexed],
+    }
+    print_pairs(facts.items())
+    judged = {name: number for name, number in status.questions.items() if name != "kept" and number}
+    several = len(status.extractors) > 1 or any("(" in name for name in status.extractors)
+    for title, numbers in (
+        ("Nodes", status.nodes),
+        ("Relationships", status.relationships),
+        ("Questions", judged),
+        ("Documents by extractor", status.extractors if several else {}),
+    ):
+        if any(numbers.values()):
+            click.echo(f"\n{title}")
+            print_pairs(((name, f"{number:,}") for name, number in numbers.items()), indent="  ")
     if not any(status.nodes.values()):
         click.echo("\nNothing is loaded yet. Load something: gswgraph load PATH")
     if status.unread:
@@ -168,14 +258,20 @@ def _print_status(status: Status) -> None:
             "file asks again. gswgraph list --unfinished"
         )
     elif status.unfinished:
-        documents = counted(len(status.unfinished), "document")
         click.echo(
-            f"\nThe load of {documents} was cut off; load again to complete. gswgraph list --unfinished"
+            f"\nThe load of {counted(len(status.unfinished), 'document')} was cut off; load again to complete. "
+            "gswgraph list --unfinished"
         )
 
 
-@memory_command()
-def memories(url: Url, as_json: bool) -> None:
+LONG = 300  # characters of an answer in the list
+
+
+@click.command()
+@memory_option
+@json_option
+@click.pass_obj
+def memories(url: str | None, as_json: bool) -> None:
     """List the memories of a database: the default one, and those opened with ?memory=NAME behind its address.
 
     \b
@@ -185,22 +281,27 @@ def memories(url: Url, as_json: bool) -> None:
     """
     with open_memory(url) as opened:
         stored = opened.memories()
-    rows = [memory.to_dict() for memory in stored]
     if as_json:
-        print_json({"memories": rows})
+        print_json({"memories": [memory.to_dict() for memory in stored]})
         return
-    for row in rows:
-        row["name"] = row["name"] or "(the default memory)"
-    print_records(rows, ("name", "documents", "passages", "embedder", "created"))
+    for memory in stored:
+        name, size = (
+            memory.name or "(the default memory)",
+            f"{memory.documents:,} documents, {memory.passages:,} passages",
+        )
+        click.echo(f"{name}: {size}, {memory.embedder}, since {memory.created}")
 
 
-@memory_command()
+@click.command()
+@memory_option
 @click.argument("which", required=False, metavar="[WHICH]")
 @click.option(
     "--find", metavar="TEXT", default="", help="Only questions with this text in them or in their answers."
 )
-@count("-n", "--limit", help=f"How many at most; {SHOWN} unless --json.")
-def history(url: Url, which: str | None, find: str, limit: int | None, as_json: bool) -> None:
+@click.option("-n", "--limit", type=click.IntRange(min=1), help=f"How many at most; {SHOWN} unless --json.")
+@json_option
+@click.pass_obj
+def history(url: str | None, which: str | None, find: str, limit: int | None, as_json: bool) -> None:
     """Show the questions that were asked, the latest first, with their answers and what these took.
 
     WHICH is a number of the list (1 is the latest) or the beginning of an id: that question, with what its answer used, as it was kept.
@@ -218,32 +319,62 @@ def history(url: Url, which: str | None, find: str, limit: int | None, as_json: 
             questions = memory.history(find, limit=limit or (None if as_json else SHOWN))
             print_result(questions, as_json, _print_history)
         else:
-            print_result(memory.question(which), as_json)
+            print_result(memory.question(which), as_json, _print_question)
 
 
 def _print_history(history: History) -> None:
-    rows = []
     for number, question in enumerate(history.questions, 1):
-        row = question.to_dict()
-        row["number"] = number
-        row["asked"] = moment(question.asked_at)
-        row["answer"] = question.answer or ("not in memory" if question.abstained else "no answer")
-        row["seconds"] = duration(question.seconds)
-        row["confidence"] = None if question.confidence is None else sure(question.confidence)
-        row["tokens"] = sum(question.tokens.values()) or None
-        row["dollars"] = money(question.dollars) if question.model else None
-        rows.append(row)
-    print_records(rows, QUESTION_COLUMNS)
-    _print_total(len(rows), history.total, "question")
+        click.echo(f"{number}. {one_line(question.question)}\n   {_answered(question)}\n   {_took(question)}")
+    shown = len(history.questions)
+    line = f"{shown:,} of " * (shown < history.total) + counted(history.total, "question")
     if any(history.tokens.values()):
-        spent = f"{history.tokens['in']:,} tokens in and {history.tokens['out']:,} out"
-        click.echo(f"All together: {spent}, {money(history.dollars)}")
+        line += f"; all together {_tokens(history.tokens)}, {money(history.dollars)}"
+    click.echo(("\n" if shown else "") + line)
 
 
-def _verdict(name: str, meaning: str) -> Any:
+def _print_question(question: AskedQuestion) -> None:
+    click.echo(
+        f"{click.style(one_line(question.question), bold=True)}\n{_answered(question)}\n{_took(question)}, id {question.id}"
+    )
+    if question.plan:
+        click.echo("\nPlan")
+        for step in question.plan:
+            click.echo(f"  #{step['id']}  {one_line(str(step['question']))}")
+    if question.pairs:
+        click.echo("\nPairs of its chains, the best chain first")
+        for used in question.pairs:
+            answers = one_line(", ".join(used.qa.answers)) or "no answer"
+            click.echo(f"  {used.rank}, hop {used.hop}: {one_line(used.qa.question)} -> {answers}")
+    if question.passages:
+        click.echo("\nPassages")
+        for passage in question.passages:
+            place = ", ".join(filter(None, [one_line(passage.title), short_source(passage.source)]))
+            click.echo(f"  {passage.rank}. {place}{'  (cited)' if passage.cited else ''}")
+
+
+def _answered(question: AskedQuestion) -> str:
+    if question.answer is not None:
+        confidence = f"  (confidence {sure(question.confidence)})" if question.confidence is not None else ""
+        return f"{cut(one_line(question.answer), LONG)}{confidence}"
+    return "not in memory" if question.abstained else "no answer, passages only"
+
+
+def _took(question: AskedQuestion) -> str:
+    parts = [moment(question.asked_at), question.strategy, duration(question.seconds), question.verdict]
+    parts.append(question.cached_from and f"from {question.cached_from[:8]}")
+    if question.model:
+        parts += [question.model, _tokens(question.tokens), money(question.dollars)]
+    return one_line(", ".join(filter(None, parts)))
+
+
+def _tokens(tokens: dict[str, int]) -> str:
+    return f"{tokens['in']:,} tokens in and {tokens['out']:,} out"
+
+
+def _verdict(name: str, meaning: str) -> click.Command:
     """Return the command that judges an answer by the method of `Memory` of that name."""
 
-    @memory_command(
+    @click.command(
         name,
         help=f"""Say that an answer was {meaning}
 
@@ -255,8 +386,11 @@ def _verdict(name: str, meaning: str) -> Any:
       gswgraph {name} 3fa2c91b
     """,
     )
+    @memory_option
     @click.argument("which")
-    def judge(url: Url, which: str, as_json: bool) -> None:
+    @json_option
+    @click.pass_obj
+    def judge(url: str | None, which: str, as_json: bool) -> None:
         with open_memory(url) as memory:
             print_result(getattr(memory, name)(which), as_json, _print_verdict)
 
@@ -303,25 +437,23 @@ def ledger(as_json: bool) -> None:
         by_stage.setdefault((row.stage, row.model), []).append(row)
         if row.document:
             by_document.setdefault(row.document, []).append(row)
-    stages = [_ledger_row(by_stage[key]) for key in sorted(by_stage)]
-    print_records(stages, ("stage", "model", *LEDGER_COLUMNS))
-    documents = [_ledger_row(entries) for entries in by_document.values()]
-    documents.sort(key=lambda row: -row["tokens in"])
-    if documents:
-        click.echo(f"\n{counted(len(documents), 'document')}, most tokens first:")
-        print_records(documents[:SHOWN], ("source", *LEDGER_COLUMNS))
+    _print_entries(["stage", "model"], dict(sorted(by_stage.items())))
+    most = sorted(by_document.items(), key=lambda item: -total(item[1]).prompt_tokens)
+    if most:
+        click.echo(f"\n{counted(len(most), 'document')}, those that took most first:")
+        _print_entries(["document"], {(short_source(name),): entries for name, entries in most[:SHOWN]})
 
 
-def _ledger_row(entries: list[Entry]) -> dict[str, Any]:
-    """Return the sums of entries, by the columns of the table."""
+def _print_entries(names: list[str], parts: dict[tuple[str, ...], list[Entry]]) -> None:
+    from gsw_graph.model.results import Table
     from gsw_graph.models.chat.cache import total
 
-    row = asdict(total(entries))
-    row["source"] = row["document"]
-    row["tokens in"] = row["prompt_tokens"]
-    row["tokens out"] = row["completion_tokens"]
-    row["seconds"] = round(row["seconds"], 1)
-    row["cost"] = money(row["dollars"])
-    if row["dollars"] is not None and any(entry.dollars is None and entry.calls for entry in entries):
-        row["cost"] = f"at least {row['cost']}"
-    return row
+    columns = [*names, "calls", "cached", "failed", "tokens in", "tokens out", "seconds", "cost"]
+    rows = []
+    for key, entries in parts.items():
+        s = total(entries)
+        unpriced = s.dollars is not None and any(entry.dollars is None and entry.calls for entry in entries)
+        cost = f"at least {money(s.dollars)}" if unpriced else money(s.dollars)
+        counts = (s.calls, s.cached, s.failed, s.prompt_tokens, s.completion_tokens, round(s.seconds, 1))
+        rows.append((*key, *counts, cost))
+    print_table(Table(columns, [dict(zip(columns, row, strict=True)) for row in rows]))

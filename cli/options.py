@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, cast
 
 import click
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Callable, Collection
 
     from gsw_graph.config import Settings
     from gsw_graph.memory import Memory
-
-
-Decorator = Callable[[Any], Any]
-Url = str | None  # of a memory; None for the one of the environment
 
 
 def _keep(ctx: click.Context, _: click.Parameter, value: str | None) -> None:
@@ -35,42 +30,12 @@ memory_option = click.option(
     help="A folder, or the bolt:// or neo4j:// url of a server; wins over NEO4J_URI. May be given before or "
     "after the command.",
 )
+json_option = click.option(
+    "--json", "as_json", is_flag=True, help="Print one JSON document on standard output."
+)
 
 
-def flag(*names: str, help: str) -> Decorator:
-    """Return an option without a value."""
-    return click.option(*names, is_flag=True, help=help)
-
-
-def count(*names: str, **how: Any) -> Decorator:
-    """Return an option whose value is at least 1. how: further arguments of `click.option`."""
-    return click.option(*names, type=click.IntRange(min=1), **how)
-
-
-json_option = flag("--json", "as_json", help="Print one JSON document on standard output.")
-quiet_option = flag("--quiet", "-q", help="No progress.")
-llm_option = click.option("--llm", metavar="MODEL", help="The language model; wins over GSWGRAPH_LLM.")
-no_llm_option = flag("--no-llm", help="Ask no language model, though one is set.")
-
-
-def memory_command(name: str | None = None, **how: Any) -> Decorator:
-    """Return a decorator for a command that gets the url of a memory first, and has `--memory` and `--json`.
-
-    Args:
-        name: Of the command; default: that of the function.
-        how: Further arguments of `click.command`.
-    """
-
-    def make(function: Any) -> Any:
-        command: Any = click.pass_obj(function)
-        for decorate in (json_option, memory_option, click.command(name, **how)):
-            command = decorate(command)
-        return command
-
-    return make
-
-
-def field_option(options: type, name: str, *flags: str, **how: Any) -> Decorator:
+def field_option(options: type, name: str, *flags: str, **how: Any) -> Callable[[Any], Any]:
     """Return the option of a command that gives a field of `AskOptions` or `LoadOptions`.
 
     Args:
@@ -80,30 +45,16 @@ def field_option(options: type, name: str, *flags: str, **how: Any) -> Decorator
         how: Further arguments of `click.option`.
     """
     field = next(field for field in fields(options) if field.name == name)
-    default = field.default
     arguments = {"help": field.metadata["description"], **how}
-    if isinstance(default, bool):
-        arguments["is_flag"] = True
-        arguments["callback"] = lambda _ctx, _param, value: value != default
+    if isinstance(field.default, bool):
+        default = field.default
+        arguments |= {"is_flag": True, "callback": lambda _ctx, _param, value: value != default}
     else:
-        arguments["default"] = default
-        arguments["show_default"] = default not in (None, ())
-    flags = flags or (f"--{name.replace('_', '-')}",)
-    return click.option(*flags, name, **arguments)
+        arguments |= {"default": field.default, "show_default": field.default not in (None, ())}
+    return click.option(*(flags or (f"--{name.replace('_', '-')}",)), name, **arguments)
 
 
-def field_options(options: type, *names: str) -> Decorator:
-    """Return a decorator with the options of several fields, as `field_option` makes them."""
-
-    def add(command: Any) -> Any:
-        for name in reversed(names):
-            command = field_option(options, name)(command)
-        return command
-
-    return add
-
-
-def html_option(*, required: bool = False) -> Decorator:
+def html_option(*, required: bool = False) -> Callable[[Any], Any]:
     """Return the option of a command that writes a picture."""
     return click.option(
         "--html",
@@ -119,12 +70,13 @@ def settings(**overrides: Any) -> Settings:
 
     from gsw_graph.config import Settings
 
-    given = {name: value for name, value in overrides.items() if value is not None}
-    return replace(Settings.from_env(), **given)
+    return replace(
+        Settings.from_env(), **{name: value for name, value in overrides.items() if value is not None}
+    )
 
 
 def open_memory(
-    url: Url,
+    url: str | None,
     *,
     create: bool = False,
     models: Collection[str] = (),
@@ -156,7 +108,7 @@ def open_memory(
     )
 
 
-def check_unserved(url: Url, command: str) -> None:
+def check_unserved(url: str | None, command: str) -> None:
     """Raise EngineError where a server has the memory open at `url`, else the one of the environment, which a
     command needs for itself."""
     from gsw_graph.engine.embedded_folder import RunningServer

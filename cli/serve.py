@@ -6,22 +6,13 @@ from pathlib import Path
 
 import click
 
-from gsw_graph.cli.options import (
-    Url,
-    check_unserved,
-    count,
-    flag,
-    llm_option,
-    memory_command,
-    memory_option,
-    open_memory,
-    settings,
-)
+from gsw_graph.cli.options import check_unserved, json_option, memory_option, open_memory, settings
 from gsw_graph.cli.text.output import print_json
 from gsw_graph.errors import InputError
 
 
-@memory_command()
+@click.command()
+@memory_option
 @click.option(
     "--host",
     default="127.0.0.1",
@@ -31,7 +22,7 @@ from gsw_graph.errors import InputError
 @click.option(
     "--port", type=click.IntRange(0, 65535), default=8484, show_default=True, help="0: any that is free."
 )
-@flag("--read-only", help="Nothing is loaded or forgotten, and no question kept.")
+@click.option("--read-only", is_flag=True, help="Nothing is loaded or forgotten, and no question kept.")
 @click.option(
     "--token-file",
     type=click.Path(dir_okay=False, path_type=Path),
@@ -52,8 +43,9 @@ from gsw_graph.errors import InputError
     metavar="URL",
     help="Another site whose pages may ask: https://notes.example.org; may be repeated.",
 )
-@count(
+@click.option(
     "--asks",
+    type=click.IntRange(min=1),
     help="Questions at once; more wait. By default two for each processor, at least 4 (8 with a language model), at most 16.",
 )
 @click.option(
@@ -64,16 +56,19 @@ from gsw_graph.errors import InputError
     metavar="SECONDS",
     help="How long a question or query may take, waiting too.",
 )
-@count(
+@click.option(
     "--upload-limit",
+    type=click.IntRange(min=1),
     default=256,
     show_default=True,
     metavar="MIB",
     help="What a request to load may send.",
 )
-@llm_option
+@click.option("--llm", metavar="MODEL", help="The language model; wins over GSWGRAPH_LLM.")
+@json_option
+@click.pass_obj
 def serve(
-    url: Url,
+    url: str | None,
     host: str,
     port: int,
     read_only: bool,
@@ -116,11 +111,15 @@ def serve(
                 upload=upload_limit * 2**20,
             )
             if as_json:
-                listening = {"memory": memory.url, "address": address.url}
-                print_json({**listening, "read_only": read_only, "token": where}, lines=True)
+                listening = {
+                    "memory": memory.url,
+                    "address": address.url,
+                    "read_only": read_only,
+                    "token": where,
+                }
+                print_json(listening, lines=True)
             else:
-                served = ", read-only" if read_only else ""
-                click.echo(f"{memory.url} is served at {address.url}{served}")
+                click.echo(f"{memory.url} is served at {address.url}" + (", read-only" if read_only else ""))
                 if where:
                     click.echo(f"The token that everybody must send is in {where}")
             run(AppState(memory, limits, read_only=read_only), opened, address)
@@ -136,10 +135,10 @@ def check_extra() -> None:
 
 @click.command()
 @memory_option
-@flag("--read-only", help="Nothing is added or forgotten, and no question kept.")
-@llm_option
+@click.option("--read-only", is_flag=True, help="Nothing is added or forgotten, and no question kept.")
+@click.option("--llm", metavar="MODEL", help="The language model; wins over GSWGRAPH_LLM.")
 @click.pass_obj
-def mcp(url: Url, read_only: bool, llm: str | None) -> None:
+def mcp(url: str | None, read_only: bool, llm: str | None) -> None:
     """Serve the memory to the program that started this, by the Model Context Protocol over standard input and output.
 
     For the configuration of an agent. A memory in a folder that `gswgraph serve` has open is asked through it, so that several agents and people share it.

@@ -77,7 +77,7 @@ def test_load_says_what_is_gone_and_forgets_it(tmp_path, monkeypatch, fake_embed
     (tmp_path / "notes/a.md").unlink()
     rehearsed = run("load", "notes", "--forget-gone", "--dry-run")
     assert rehearsed.stderr == "Gone: notes/a.md\n"
-    assert "forgotten  1\n" in rehearsed.stdout
+    assert "Would forget: 1 document\n" in rehearsed.stdout
     done = run("load", "notes", "--forget-gone", "--json")
     assert done.stderr.startswith("Gone: notes/a.md\n")
     assert names(json.loads(done.stdout)["forgotten"]) == ["a.md"]

@@ -6,18 +6,18 @@ import os
 import re
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sized
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
 from gsw_graph.explore.notebook import counted as counted
-from gsw_graph.text.safe_text import clean, cut, cut_front, one_line, short_source
+from gsw_graph.text.safe_text import clean, cut, one_line, short_source
 from gsw_graph.text.safe_text import to_json as to_json
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Iterable
 
     from rich.console import Console
     from rich.status import Status
@@ -30,7 +30,6 @@ ResultT = TypeVar("ResultT", bound="Result")
 
 PIPE_WIDTH = 100  # where no terminal has a width
 CELL = 60
-LISTED = 50  # values of a list
 _WIDEST = 10_000_000
 _GAP = 3  # columns of the screen between those of a table
 _LEAST = 5  # letters of a text, in a table on a narrow screen
@@ -44,30 +43,35 @@ def print_json(document: Any, *, lines: bool = False) -> None:
     )
 
 
-def print_result(result: ResultT, as_json: bool, printer: Callable[[ResultT], object] | None = None) -> None:
-    """Print a result as JSON, or for people: by `printer`, or else by its fields."""
+def print_result(result: ResultT, as_json: bool, printer: Callable[[ResultT], object]) -> None:
+    """Print a result as JSON, or by `printer` for people."""
     if as_json:
         print_json(result.to_dict())
-    elif printer is not None:
-        printer(result)
     else:
-        print_record(result.to_dict())
+        printer(result)
 
 
-def print_more(more: int, *, err: bool = False) -> None:
+def print_more(items: Sized, shown: int, noun: str = "", *, indent: str = "", err: bool = False) -> None:
     """Print how many items were not shown, if any."""
-    if more > 0:
-        click.echo(f"... and {more:,} more; --json lists all", err=err)
+    if (more := len(items) - shown) > 0:
+        number = counted(more, noun) if noun else f"{more:,}"
+        click.echo(f"{indent}... and {number} more; --json lists all", err=err)
 
 
-def console(*, stderr: bool = False, width: int = PIPE_WIDTH) -> Console:
+def console(*, stderr: bool = False, width: int | None = None) -> Console:
     """Return a console that interprets nothing in what it is given, and shows colours on a terminal only."""
     from rich.console import Console
 
     screen = Console(stderr=stderr, highlight=False, markup=False, emoji=False)
     if not screen.is_terminal and "COLUMNS" not in os.environ:
-        screen.width = width
+        screen.width = width or PIPE_WIDTH
     return screen
+
+
+def terminal_width() -> int:
+    """Return how many characters a line of the terminal has; in a pipe a line may be as long as it needs."""
+    screen = console(width=_WIDEST)
+    return screen.width
 
 
 def print_failure(text: str) -> None:
@@ -76,42 +80,27 @@ def print_failure(text: str) -> None:
 
 
 def print_table(table: Table, *, full: bool = False) -> None:
-    """Print a result in columns, and the number of its rows; see `print_grid`."""
+    """Print a result in columns. Long values are cut unless `full`; then, as in a pipe, the table is as wide as
+    it needs to be.
+
+    Where a terminal is too narrow the widest columns of text give way; numbers are never cut, and the words of
+    their headings stand below each other.
+    """
     if table.columns:
-        print_grid(table, full=full)
+        screen = console(width=(CELL + 4) * len(table.columns))
+        whole = screen.options.update(max_width=_WIDEST)
+        grid = _grid(table, full=full, is_narrow=False)
+        widest = screen.measure(grid, options=whole).maximum
+        if full:
+            screen.width = widest
+        elif widest > screen.width:
+            grid = _grid(table, full=False, is_narrow=True)
+            screen.width = max(screen.width, _least_width(table))
+        screen.print(grid)
     click.echo(counted(len(table.rows), "row"))
 
 
-def print_records(records: list[dict[str, Any]], columns: Iterable[str]) -> None:
-    """Print records in columns, without the columns in which no record has a value; whole in a pipe."""
-    from gsw_graph.model.results import Table
-
-    filled = [name for name in columns if any(not _is_empty(record.get(name)) for record in records)]
-    if filled:
-        is_pipe = console(width=_WIDEST).width == _WIDEST
-        print_grid(Table(filled, records), full=is_pipe)
-
-
-def print_grid(table: Table, *, full: bool = False) -> None:
-    """Print a table. Long values are cut unless `full`; then, as in a pipe, the table is as wide as it needs
-    to be.
-
-    On a narrow terminal the widest columns of text become narrower. Numbers are never cut, and the words of
-    their headings stand below each other.
-    """
-    screen = console(width=(CELL + 4) * len(table.columns))
-    whole = screen.options.update(max_width=_WIDEST)
-    grid = _grid(table, full=full, is_narrow=False)
-    widest = screen.measure(grid, options=whole).maximum
-    if full:
-        screen.width = widest
-    elif widest > screen.width:
-        grid = _grid(table, full=False, is_narrow=True, source_width=screen.width // 4)
-        screen.width = max(screen.width, _least_width(table))
-    screen.print(grid)
-
-
-def _grid(table: Table, *, full: bool, is_narrow: bool, source_width: int = CELL) -> Grid:
+def _grid(table: Table, *, full: bool, is_narrow: bool) -> Grid:
     from rich.box import SIMPLE_HEAD
     from rich.table import Table as Grid
     from rich.text import Text
@@ -126,16 +115,14 @@ def _grid(table: Table, *, full: bool, is_narrow: bool, source_width: int = CELL
         else:
             grid.add_column(Text(heading, no_wrap=True, overflow="ellipsis"))
     for row in table.rows:
-        cells = []
-        for column in table.columns:
-            text = _cell(row.get(column))
-            if column == "source":  # told by its end
-                text = short_source(text)
-                text = text if full else cut_front(text, source_width)
-            elif not full:
-                text = cut(text, CELL)
-            cells.append(Text(text, no_wrap=True, overflow="ellipsis"))
-        grid.add_row(*cells)
+        cells = [_cell(row.get(column)) for column in table.columns]
+        if not full:
+            cells = [
+                short_source(cell) if column == "source" else cell
+                for column, cell in zip(table.columns, cells, strict=True)
+            ]
+        texts = [cell if full else cut(cell, CELL) for cell in cells]
+        grid.add_row(*(Text(text, no_wrap=True, overflow="ellipsis") for text in texts))
     return grid
 
 
@@ -162,80 +149,30 @@ def _cell(value: Any) -> str:
     return one_line(value if isinstance(value, str) else to_json(value))
 
 
-def print_record(record: Mapping[str, Any], indent: str = "", hidden: Collection[str] = ()) -> None:
-    """Print a result by its fields, under their names in the JSON; empty fields are left out.
-
-    Plain values stand beside their names. A mapping, or a list of records, stands below its name.
-
-    Args:
-        record: The result as JSON types.
-        indent: What each line begins with.
-        hidden: Names of fields that are left out, also of the records inside.
-    """
-    filled = {name: value for name, value in record.items() if name not in hidden and not _is_empty(value)}
-    plain = [
-        name for name, value in filled.items() if not isinstance(value, dict) and not _has_records(value)
-    ]
-    width = max(map(len, plain), default=0)
-    for name, value in filled.items():
-        if name in plain:
-            click.echo(f"{indent}{one_line(name):<{width}}  {_plain(name, value)}")
-            continue
-        click.echo(f"{indent}{one_line(name)}")
-        if isinstance(value, dict):
-            print_record(value, indent + "  ", hidden)
-        else:
-            print_items(value, indent + "  ", hidden)
+def print_pairs(pairs: Iterable[tuple[str, Any]], indent: str = "") -> None:
+    """Print names and what they are, one a line, aligned."""
+    shown = [(one_line(name), one_line(str(value))) for name, value in pairs if value is not None]
+    width = max((len(name) for name, _ in shown), default=0)
+    for name, value in shown:
+        click.echo(f"{indent}{name:<{width}}  {value}")
 
 
-def print_items(items: Iterable[Mapping[str, Any]], indent: str = "", hidden: Collection[str] = ()) -> None:
-    """Print records, a line each; records inside of one follow below it. Arguments as of `print_record`."""
-    for item in items:
-        inside = []
-        parts = []
-        for name, value in item.items():
-            if name in hidden or _is_empty(value):
-                continue
-            if _has_records(value):
-                inside += value
-            else:
-                parts.append(f"{name}: {_plain(name, value)}")
-        click.echo(f"{indent}{', '.join(parts)}")
-        print_items(inside, indent + "  ", hidden)
-
-
-def _is_empty(value: Any) -> bool:
-    return value is None or value in ("", [], {})
-
-
-def _has_records(value: Any) -> bool:
-    return isinstance(value, list) and len(value) > 0 and isinstance(value[0], dict)
-
-
-def _plain(name: str, value: Any) -> str:
-    """Write a value without records in one line."""
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, float):
-        return f"{value:,.4g}"
-    if isinstance(value, int):
-        return f"{value:,}"
-    if isinstance(value, dict):
-        return "; ".join(f"{one_line(key)} {_plain(key, item)}".rstrip() for key, item in value.items())
-    if isinstance(value, list):
-        shown = "; ".join(_plain(name, item) for item in value[:LISTED])
-        more = len(value) - LISTED
-        return f"{shown} and {more:,} more" if more > 0 else shown
-    return short_source(value) if name == "source" else one_line(str(value))
+def calls(number: int, failed: int) -> str:
+    """Return `1 call`, `12 calls (3 failed)`, `6 calls (all failed)`."""
+    return counted(number, "call") + (
+        f" ({'all' if failed >= number else f'{failed:,}'} failed)" if failed else ""
+    )
 
 
 def money(dollars: float | None) -> str:
     """Return `$0.12`, `$0.0004`; in words where the price is not known."""
-    if dollars is None:
-        return "price not known"
-    if dollars >= 0.1 or not dollars:
-        return f"${dollars:,.2f}"
-    return f"${dollars:.2g}"
+    return (
+        "price not known"
+        if dollars is None
+        else f"${dollars:,.2f}"
+        if dollars >= 0.1 or not dollars
+        else f"${dollars:.2g}"
+    )
 
 
 def moment(iso: str) -> str:
@@ -253,9 +190,7 @@ def duration(seconds: float) -> str:
         return f"{seconds:.1f} s"
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
-    if hours:
-        return f"{hours} h {minutes} min"
-    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s" if minutes else f"{rest} s"
 
 
 EVERY = 10.0  # seconds between lines of progress
@@ -294,8 +229,7 @@ class Waiting:
 
     def stop(self) -> None:
         """End the wait, and take the line off the screen."""
-        bar = self._bar
-        self._bar = None
+        bar, self._bar = self._bar, None
         if bar is not None:
             bar.stop()
 
@@ -311,8 +245,7 @@ class Streamed:
     answer follows. before: called before anything is printed."""
 
     def __init__(self, before: Callable[[], None]) -> None:
-        self._before = before
-        self._printed = ""
+        self._before, self._printed = before, ""
 
     def on_text(self, text: str) -> None:
         if sys.stdout.isatty():
