@@ -40,7 +40,8 @@ MAX_LINE = 16 * 1024 * 1024
 HEAD = 64 * 1024
 _OPEN = ("/dev/stdin", "/dev/fd/", "/proc/self/fd/")  # pipes that a shell has opened for us
 
-Item: TypeAlias = "Failure | tuple[str, Document | Workspace]"
+Found: TypeAlias = "tuple[str, Document | Workspace]"
+Item: TypeAlias = "Failure | Found"
 """What one format's reader yields: a document, or a ready workspace, with the place it was read from
 (`file` or `file:line`), or a failure."""
 Items: TypeAlias = Iterator[Item]
@@ -92,9 +93,13 @@ class NothingError(UnusableError):
 
     def failure(self, name: str) -> Skipped:
         """Return what the report of a load says of the file of a name: of one without text also its kind."""
-        noun, comma, _ = str(self).partition(f", {NO_TEXT}")
-        kinds = ((noun.partition(" ")[2], 1),) if comma else ()
-        return Skipped(self.place or name, str(self), kinds=kinds)
+        reason = str(self)
+        place = self.place or name
+        noun, comma, _ = reason.partition(f", {NO_TEXT}")
+        if not comma:
+            return Skipped(place, reason)
+        kind = noun.partition(" ")[2]
+        return Skipped(place, reason, kinds=((kind, 1),))
 
 
 @dataclass
@@ -177,12 +182,12 @@ def expand(paths: Iterable[str]) -> tuple[dict[str, Path | None], list[Failure]]
         else:
             failures.append(Failure(printable(path), "nothing matches this pattern"))
     if failures and not names:
-        others = f", nor do {len(failures) - 1} others" if failures[1:] else ""
-        raise InputError(
-            f"{failures[0].reason}{others}",
-            where=failures[0].source,
-            hint="Check the path and what may be read; ** stands for all folders below",
-        )
+        first, *others = failures
+        reason = first.reason
+        if others:
+            reason = f"{reason}, nor do {len(others)} others"
+        hint = "Check the path and what may be read; ** stands for all folders below"
+        raise InputError(reason, where=first.source, hint=hint)
     return names, failures
 
 
@@ -253,7 +258,9 @@ def walk(
 
 def unreadable(path: Path, error: Exception) -> Failure:
     """Return the failure of a file or folder the system would not give."""
-    reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    reason = str(error)
+    if isinstance(error, OSError) and error.strerror:
+        reason = error.strerror
     return Failure(printable(path.as_posix()), f"cannot be read: {reason}")
 
 
@@ -273,10 +280,12 @@ class _Joined(io.RawIOBase):
         return True
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
-        data = self._head[: len(buffer)] or self._rest.read(len(buffer))
-        self._head = self._head[len(data) :]
-        buffer[: len(data)] = data
-        return len(data)
+        wanted = len(buffer)
+        data = self._head[:wanted] or self._rest.read(wanted)
+        length = len(data)
+        self._head = self._head[length:]
+        buffer[:length] = data
+        return length
 
 
 def lines(file: File) -> Iterator[tuple[str, bytes | None]]:
@@ -287,10 +296,13 @@ def lines(file: File) -> Iterator[tuple[str, bytes | None]]:
         number += 1
         if number == 1:
             line = line.removeprefix(b"\xef\xbb\xbf")
-        if too_long := len(line) > MAX_LINE:
-            while line and not line.endswith(b"\n"):
-                line = file.stream.readline(MAX_LINE)
-        yield f"{file.name}:{number}", None if too_long else line
+        place = f"{file.name}:{number}"
+        if len(line) <= MAX_LINE:
+            yield place, line
+            continue
+        while line and not line.endswith(b"\n"):
+            line = file.stream.readline(MAX_LINE)
+        yield place, None
 
 
 def line_too_long(place: str) -> UnusableError:
@@ -359,11 +371,8 @@ def detect_encoding(data: bytes) -> str | None:
         return "iso2022_jp"
     if decode(data, "utf-8") is not None:
         return "utf-8"
-    text = data.decode("utf-8", "replace")
-    wrong, beyond_ascii = text.count("\ufffd"), len(data) - len(data.translate(None, _BEYOND_ASCII))
-    # Where most of what is not ASCII is sound, it is UTF-8 with some bytes gone wrong.
-    damaged = sum(character > "\x7f" for character in text) > 2 * wrong
-    if beyond_ascii < _FEWEST or damaged or not find_spec("chardet"):
+    beyond_ascii = len(data) - len(data.translate(None, _BEYOND_ASCII))
+    if beyond_ascii < _FEWEST or is_damaged(data) or not find_spec("chardet"):
         return None
     import chardet
 
@@ -382,10 +391,18 @@ def detect_encoding(data: bytes) -> str | None:
     return best
 
 
+def is_damaged(data: bytes) -> bool:
+    """Return whether bytes are UTF-8 of which some have gone wrong: most of what is not ASCII is sound."""
+    text = data.decode("utf-8", "replace")
+    return sum(character > "\x7f" for character in text) > 2 * text.count("\ufffd")
+
+
 def refusal(error: UnicodeDecodeError) -> str:
     """Return why a text is not read: the byte that is not UTF-8, and what to do."""
     column = error.start - error.object.rfind(b"\n", 0, error.start)
-    how = "save it as UTF-8" if find_spec("chardet") else f"save it as UTF-8, or let it be guessed: {EXTRA}"
+    how = "save it as UTF-8"
+    if not find_spec("chardet"):
+        how = f"{how}, or let it be guessed: {EXTRA}"
     byte = error.object[error.start]
     return f"not UTF-8: byte 0x{byte:02x} at column {column}, and its encoding cannot be told: {how}"
 
@@ -556,9 +573,9 @@ def _is_mail(body: bytes) -> bool:
 def _one_object_a_line(file: File, body: bytes, name: str) -> bool:
     """Return whether the first line closes what it opens, or the second opens anew (the first may be broken).
     An object alone is no list of lines."""
-    first, _, rest = body.partition(b"\n")
     if _WHOLE.match(body):
         return False
+    first, _, rest = body.partition(b"\n")
     if rest.strip():
         return first.rstrip().endswith(b"}") or rest.lstrip().startswith(b"{")
     return len(file.head) == HEAD and not name.endswith(_JSON)

@@ -23,7 +23,7 @@ from gsw_graph.model.documents import Skipped, date_of
 
 _FRONT = re.compile(r"---[ \t]*\n(.*?)^(?:---|\.\.\.)[ \t]*$", re.MULTILINE | re.DOTALL)  # YAML
 _MOST_FRONT = 64 * 1024  # characters of front matter
-_MOST_DEPTH = 8
+_MOST_DEPTH = 9
 _MOST_OUTPUT = 2000  # characters of what a cell of a notebook gave
 _MOST_NAME = 200  # characters of the name of a picture
 
@@ -55,12 +55,18 @@ def write(file: File, contents: Converted, key: str = "", *, marked: bool = Fals
         blocks = Blocks(contents.text, contents.left_out).read()
     else:
         blocks = list(converted_blocks(contents.text))
-    main_headings = [block for block in blocks if block.level == 1]
-    title = contents.title or (main_headings[0].text.strip() if main_headings else "")
-    if main_headings[:1] == blocks[:1] and blocks and blocks[0].text.strip() == title:
+    title = contents.title
+    for block in blocks:
+        if block.level == 1:
+            title = title or block.text.strip()
+            break
+    if blocks and blocks[0].level == 1 and blocks[0].text.strip() == title:
         del blocks[0]  # it is the passages' title; in the text too it would be there twice
     headings = [block for block in blocks if block.level]
-    texts = split([*about_blocks(contents.about), *(blocks if len(headings) < len(blocks) else ())])
+    shown = about_blocks(contents.about)
+    if len(headings) < len(blocks):
+        shown += blocks
+    texts = split(shown)
     if not texts:
         raise NothingError("empty: headings or front matter, and no text")
     yield from document(
@@ -112,20 +118,23 @@ def _common(shared: list[Block] | None, path: list[Block]) -> list[Block]:
 def _front_matter(text: str, contents: Converted) -> tuple[str, str]:
     """Return the title that front matter gives, and the text after it; all else it says describes the
     document. Front matter that cannot be read is text."""
-    match, values = _FRONT.match(text[:_MOST_FRONT]), None
-    if match:
-        import yaml
+    match = _FRONT.match(text[:_MOST_FRONT])
+    if match is None:
+        return "", text
+    import yaml
 
-        # no anchors, by which a small text grows without end
-        written = re.sub(r"(^|[\s\[,{])(?:&\w+[ \t]+|\*(?=\w))", r"\1", match[1])
-        with suppress(Exception):  # what cannot be read is text
-            values = yaml.load(written, getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506 - both safe
-    if match is None or not isinstance(values, dict) or not values:
+    # no anchors, by which a small text grows without end
+    written = re.sub(r"(^|[\s\[,{])(?:&\w+[ \t]+|\*(?=\w))", r"\1", match[1])
+    values = None
+    with suppress(Exception):  # what cannot be read is text
+        values = yaml.load(written, getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506 - both safe
+    if not isinstance(values, dict) or not values:
         return "", text
     title = values.pop("title", None) or values.pop("Title", None)
-    contents.describe(pair for key, value in values.items() for pair in _flat(str(key), value))
-    title = " ".join(str(title).split()) if isinstance(title, str | int | float) else ""
-    return title, text[match.end() :].lstrip("\n")
+    contents.describe(_flat("", values))
+    if not isinstance(title, str | int | float):
+        title = ""
+    return " ".join(str(title).split()), text[match.end() :].lstrip("\n")
 
 
 def _flat(key: str, value: object, depth: int = 0) -> Iterator[tuple[str, object]]:

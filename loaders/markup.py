@@ -107,8 +107,11 @@ _INCLUDING = re.compile(r"(?:literal)?include|toctree|auto\w+|image|figure|conte
 
 def link_name(link: re.Match[str]) -> str:
     """Return what a wiki link shows: its alias, else the name of the note, else that of a heading here."""
-    name = link["page"].rstrip("/").rpartition("/")[2].removesuffix(".md").strip()
-    return (link["alias"] or "").strip() or name or link["place"].strip("#^ ")
+    alias = (link["alias"] or "").strip()
+    if alias:
+        return alias
+    name = link["page"].rstrip("/").rpartition("/")[2]
+    return name.removesuffix(".md").strip() or link["place"].strip("#^ ")
 
 
 def _plain_markdown(text: str, left: LeftOut, formulas: list[str]) -> str:

@@ -92,7 +92,7 @@ def _formatted(value: object, code: str) -> str:
         text = _date(value, _date_parts(sections[0]))
     elif isinstance(value, str):
         section = sections[3] if len(sections) > 3 else sections[0]
-        if re.fullmatch("[\ue000-\ue0ff]*@[\ue000-\ue0ff]*", section):
+        if _LITERAL.sub("", section) == "@" and not _LITERAL.search(value):
             before, _, after = section.partition("@")
             text = f"{before}{value}{after}"
     return _LITERAL.sub(lambda mark: literals[ord(mark[0]) - 0xE000], text)
