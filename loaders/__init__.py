@@ -18,7 +18,9 @@ from gsw_graph.loaders.address import Page
 from gsw_graph.loaders.files import (
     File,
     Format,
+    Found,
     Item,
+    Items,
     UnusableError,
     detect_format,
     expand,
@@ -27,7 +29,7 @@ from gsw_graph.loaders.files import (
     unreadable,
     walk,
 )
-from gsw_graph.model.documents import Document, Failure, Workspace
+from gsw_graph.model.documents import Document, Failure, Value, Workspace
 
 __all__ = ["UPLOAD", "Position", "read", "size", "standard_input"]
 
@@ -48,7 +50,7 @@ def _read_restructured(file: File) -> Iterator[Item]:
 
 # A new format is a module, its line here, and its sign in `detect_format`; a new shape of JSON has its line
 # in `records`.
-_READERS: dict[Format, Callable[[File], Iterator[Item]]] = {
+_READERS: dict[Format, Callable[[File], Items]] = {
     "json": records.read_whole,
     "jsonl": records.read_lines,
     "markdown": markdown.read,
@@ -94,7 +96,9 @@ def read(
     Raises:
         InputError: At the call and before anything is read: not one of the paths exists, no glob has a match.
     """
-    names, missing = expand([paths] if isinstance(paths, str) else map(os.fspath, paths))
+    if isinstance(paths, str):
+        paths = [paths]
+    names, missing = expand(map(os.fspath, paths))
     items = _items(names, stdin, uploads or {}, position or Position(), follow_links=follow_links)
     return chain(missing, _distinct(items))
 
@@ -104,13 +108,16 @@ def size(
 ) -> int | None:
     """Return the bytes of the files that `read` would open, None where it is not known (stdin)."""
     names, _ = expand(paths)
+    if "-" in names:
+        return None
     try:
         total = sum(map(_length, (uploads or {}).values()))
-        files = _files(names, follow_links=follow_links)
-        total += sum(path.stat().st_size for path in files if isinstance(path, Path))
+        for path in _files(names, follow_links=follow_links):
+            if isinstance(path, Path):
+                total += path.stat().st_size
     except OSError:
         return None
-    return None if "-" in names else total
+    return total
 
 
 def paths(names: Iterable[str], *, follow_links: bool = False) -> tuple[list[str], list[Failure]]:
@@ -125,7 +132,10 @@ def _files(names: dict[str, Path | None], *, follow_links: bool) -> Iterator[Pat
     """Yield the files that names mean, each once, and what cannot be read of them; None for `-`."""
     seen: set[Path] = set()
     for name, root in names.items():
-        yield from [None] if name == "-" else walk(Path(name), seen, root, follow_links=follow_links)
+        if name == "-":
+            yield None
+        else:
+            yield from walk(Path(name), seen, root, follow_links=follow_links)
 
 
 def _length(stream: BinaryIO) -> int:
@@ -139,7 +149,7 @@ def _items(
     position: Position,
     *,
     follow_links: bool,
-) -> Iterator[Item]:
+) -> Items:
     """Yield what files, folders, standard input and uploads hold."""
     for path in _files(names, follow_links=follow_links):
         if path is None:
@@ -149,57 +159,61 @@ def _items(
         else:
             try:
                 with path.open("rb") as stream:
-                    stat, whole = os.fstat(stream.fileno()), path.resolve()
+                    stat = os.fstat(stream.fileno())
+                    whole = path.resolve()
+                    source = whole.as_posix()
+                    time = datetime.fromtimestamp(stat.st_mtime, timezone.utc)
+                    meta = {"modified": time.strftime("%Y-%m-%dT%H:%M:%S")}
                     for item in _tracked(path.as_posix(), whole, stream, stat.st_size, position):
-                        yield _with_file(item, whole.as_posix(), stat.st_mtime)
+                        yield _placed(item, source, source, meta, is_newer=False)
             except OSError as error:
                 yield unreadable(path, error)
     for name, upload in uploads.items():
         if isinstance(upload, Page):
             path = Path(f"{UPLOAD}{upload.path(name)}")
             for item in _tracked(name, path, upload, _length(upload), position):
-                yield _with_address(item, path.as_posix(), name, upload)
+                yield _placed(item, path.as_posix(), name, upload.meta, is_newer=True)
         else:
             yield from _tracked(name, Path(f"{UPLOAD}{name}"), upload, _length(upload), position)
 
 
-def _with_address(item: Item, path: str, address: str, page: Page) -> Item:
-    """Return an item of a page, with its address in place of a path; a document that is the whole page knows
-    what the next load asks with, and one with another source knows the address."""
+def _placed(item: Item, path: str, source: str, meta: Mapping[str, Value | None], *, is_newer: bool) -> Item:
+    """Return an item with the source of its file or page; a document with another source knows its file.
+
+    Args:
+        item: That was read.
+        path: What it has as a source.
+        source: The path of its file or the address of its page.
+        meta: What a document that is all of it knows besides.
+        is_newer: Whether this replaces what the document says under the same keys.
+    """
     if isinstance(item, Failure):
         return item
-    place, value = item
-    document = value.document if isinstance(value, Workspace) else value
+    document = _document(item)
     if document.source == path:
-        document = replace(document, source=address, meta={**document.meta, **page.meta})
+        known = {**document.meta, **meta} if is_newer else {**meta, **document.meta}
+        document = replace(document, source=source, meta=known)
     elif document.source.startswith(f"{path}#"):
-        document = replace(document, source=address + document.source.removeprefix(path))
+        document = replace(document, source=source + document.source.removeprefix(path))
     else:
-        document = replace(document, file=address)
-    return place, replace(value, document=document) if isinstance(value, Workspace) else document
-
-
-def _with_file(item: Item, source: str, modified: float) -> Item:
-    """Return an item; a document that is its whole file knows when that was changed, in UTC, and one with
-    another source knows its file."""
-    if isinstance(item, Failure):
-        return item
-    place, value = item
-    document = value.document if isinstance(value, Workspace) else value
-    if document.source == source:
-        time = datetime.fromtimestamp(modified, timezone.utc).strftime("%Y-%m-%dT%H:%M:%S")
-        document = replace(document, meta={"modified": time, **document.meta})
-    elif not document.source.startswith(f"{source}#"):
         document = replace(document, file=source)
+    place, value = item
     return place, replace(value, document=document) if isinstance(value, Workspace) else document
 
 
-def _tracked(name: str, path: Path, stream: BinaryIO, length: int, position: Position) -> Iterator[Item]:
+def _document(item: Found) -> Document:
+    _, value = item
+    return value.document if isinstance(value, Workspace) else value
+
+
+def _tracked(name: str, path: Path, stream: BinaryIO, length: int, position: Position) -> Items:
     """Yield what a file of `length` bytes holds, and keep the position in it."""
     before = position.bytes
     for item in _read_file(name, path, stream):
-        measured = not stream.closed and stream.seekable()
-        position.bytes = before + (min(stream.tell(), length) if measured else length)
+        done = length
+        if not stream.closed and stream.seekable():
+            done = min(stream.tell(), length)
+        position.bytes = before + done
         yield item
     position.bytes = before + length
 
@@ -214,7 +228,7 @@ def standard_input() -> BinaryIO:
         return sys.stdin.buffer
 
 
-def _read_file(name: str, path: Path | None, stream: BinaryIO) -> Iterator[Item]:
+def _read_file(name: str, path: Path | None, stream: BinaryIO) -> Items:
     """Yield what a file holds; no record takes the place of what another file says."""
     file = opened(name, path, stream)
     own = "" if path is None else path.as_posix()
@@ -222,23 +236,23 @@ def _read_file(name: str, path: Path | None, stream: BinaryIO) -> Iterator[Item]
         own.encode("utf-8")
         file = strip_bom(file)
         for item in _READERS[detect_format(file)](file):
-            place, source = (item.source, own) if isinstance(item, Failure) else (item[0], item[1].source)
-            # os.path, as Path raises for what no file is named
-            if source != own and os.path.isabs(source) and os.path.isfile(source):  # noqa: PTH113, PTH117
-                reason = (
-                    f"its source {source!r} is another file; load that file, or give the record a source of "
-                    "its own"
-                )
-                yield Failure(place, reason)
-            else:
+            if isinstance(item, Failure) or not _is_other_file(_document(item).source, own):
                 yield item
+                continue
+            reason = f"its source {_document(item).source!r} is another file; load that file, or give"
+            yield Failure(item[0], f"{reason} the record a source of its own")
     except UnicodeEncodeError:
         yield Failure(file.name, "the file's name is not UTF-8; rename it")
     except UnusableError as error:
         yield error.failure(file.name)
 
 
-def _distinct(items: Iterator[Item]) -> Iterator[Document | Workspace | Failure]:
+def _is_other_file(source: str, own: str) -> bool:
+    # os.path, as Path raises for what no file is named
+    return source != own and os.path.isabs(source) and os.path.isfile(source)  # noqa: PTH113, PTH117
+
+
+def _distinct(items: Items) -> Iterator[Document | Workspace | Failure]:
     """Yield each source once, and a failure where it comes again with other content. Kept of each source are
     two hashes and its place."""
     seen: dict[str, tuple[str, str, str]] = {}
@@ -247,16 +261,16 @@ def _distinct(items: Iterator[Item]) -> Iterator[Document | Workspace | Failure]
             yield item
             continue
         place, value = item
-        document = value.document if isinstance(value, Workspace) else value
-        own = document.content_hash, value.content_hash, place
-        text, content, first = seen.setdefault(document.source, own)
-        if first is place:
+        document = _document(item)
+        known = seen.get(document.source)
+        if known is None:
+            seen[document.source] = document.content_hash, value.content_hash, place
             yield value
-        elif text != document.content_hash:
-            reason = (
-                f"the source {document.source!r} has other content at {first}; give each record its own id"
-            )
-            yield Failure(place, reason)
+            continue
+        text, content, first = known
+        if text != document.content_hash:
+            reason = f"the source {document.source!r} has other content at {first}"
+            yield Failure(place, f"{reason}; give each record its own id")
         elif content != value.content_hash:
             reason = f"the document {document.source!r} was read at {first} with other findings, or none"
             yield Failure(place, f"{reason}; load only one of the two")

@@ -46,15 +46,20 @@ class Page(io.BytesIO):
 
     def __init__(self, data: bytes, headers: Mapping[str, str]) -> None:
         super().__init__(data)
-        values = {name: headers.get(name, "") for name in _KEPT}
-        self.headers = {name: value for name, value in values.items() if value and value.isascii()}
+        self.headers: dict[str, str] = {}
+        for name in _KEPT:
+            value = headers.get(name, "")
+            if value and value.isascii():
+                self.headers[name] = value
 
     def path(self, address: str) -> Path:
         """Return the name of a file of this kind for an address."""
         plain = address.partition("?")[0].rstrip("/")
-        kind = self.headers.get("content-type", "").partition(";")[0].strip().lower()
-        ending = _ENDINGS.get(kind, "")
-        return Path(plain if plain.lower().endswith(ending) else plain + ending)
+        kind = self.headers.get("content-type", "").partition(";")[0]
+        ending = _ENDINGS.get(kind.strip().lower(), "")
+        if not plain.lower().endswith(ending):
+            plain += ending
+        return Path(plain)
 
     @property
     def meta(self) -> dict[str, str | None]:
@@ -130,12 +135,10 @@ def _places(url: httpx.URL, *, allow_private: bool) -> list[str]:
     except (OSError, UnicodeError) as error:
         raise UnusableError(f"there is no host {host} ({error})") from error
     places = list(dict.fromkeys(str(entry[4][0]) for entry in found))
-    private = [] if allow_private else [place for place in places if not is_public(place)]
-    if private:
-        raise UnusableError(
-            f"it leads to {private[0]}, which is this machine or in a private network; it is fetched with "
-            "--allow-private alone"
-        )
+    for place in places:
+        if not allow_private and not is_public(place):
+            reason = "which is this machine or in a private network; it is fetched with --allow-private alone"
+            raise UnusableError(f"it leads to {place}, {reason}")
     return places
 
 
@@ -177,8 +180,10 @@ def _reply(
 def _body(reply: httpx.Response, end: float) -> bytes:
     """Return what a reply brings, a text in UTF-8 with a mark if the server names its encoding."""
     data = b"".join(_bounded(reply.iter_bytes(), end))
-    is_text = reply.headers.get("content-type", "").lower().startswith(("text/", "application/xhtml"))
-    text = decode(data, reply.charset_encoding) if is_text and reply.charset_encoding else None
+    kind = reply.headers.get("content-type", "").lower()
+    if not kind.startswith(("text/", "application/xhtml")) or not reply.charset_encoding:
+        return data
+    text = decode(data, reply.charset_encoding)
     return data if text is None else text.encode("utf-8-sig", "surrogatepass")
 
 

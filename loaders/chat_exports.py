@@ -10,19 +10,21 @@ from __future__ import annotations
 import html
 import json
 import re
-from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from gsw_graph.loaders.files import File
+from gsw_graph.loaders.files import File, LeftOut
 
 _MOST = 64 * 1024 * 1024  # bytes of a list of users
 _LINK = re.compile(r"<([@#!]?)([^<>|]*)(?:\|([^<>]*))?>")
 _BOLD = re.compile(r"(?<![\w*])\*([^*\n]+)\*(?![\w*])|(?<!\w)_([^_\n]+)_(?!\w)")
 _CODE = re.compile(r"(```[\s\S]*?```|`[^`\n]+`)")
 _MARK = re.compile("\ue200[^\ue201]*\ue201|[\ue200-\ue206]")  # places of sources
-_TAG = re.compile(r"<(/?)(\w+)[^<>]*>")
+_TAG = re.compile(r"</?\w+[^<>]*>")
+_LINE_END = re.compile(r"</?(?:p|div|br|li|tr)\b[^<>]*>", re.IGNORECASE)
+_SLACK_NAMES = ("real_name", "display_name", "name")
+_PEOPLE = ("user", "assistant")
 _SLACK_LISTS = frozenset(
     "users.json channels.json groups.json dms.json mpims.json integration_logs.json canvases.json".split()
 )
@@ -31,11 +33,27 @@ _WRITTEN = frozenset(("", "bot_message", "me_message", "file_share", "thread_bro
 Turn = dict[str, Any]
 
 
+def objects(values: object) -> list[Turn]:
+    """Return the objects of a list, none of what is no list."""
+    return [value for value in values if isinstance(value, dict)] if isinstance(values, list) else []
+
+
+def first(value: object, keys: Iterable[str]) -> Any:
+    """Return the first of some keys of an object that says something."""
+    if isinstance(value, dict):
+        for key in keys:
+            if value.get(key) not in (None, ""):
+                return value[key]
+    return None
+
+
+# --- Slack ---
+
+
 def is_slack(values: list[Any]) -> bool:
     """Return whether a list holds the messages of a day of Slack."""
-    return bool(values) and all(
-        isinstance(value, dict) and value.get("type") == "message" and "ts" in value for value in values
-    )
+    messages = [value for value in objects(values) if value.get("type") == "message" and "ts" in value]
+    return 0 < len(values) == len(messages)
 
 
 def is_slack_list(file: File) -> bool:
@@ -43,7 +61,7 @@ def is_slack_list(file: File) -> bool:
     return file.path is not None and file.path.name in _SLACK_LISTS
 
 
-def slack(values: list[Turn], file: File, left: Counter[str]) -> list[Turn]:
+def slack(values: list[Turn], file: File, left: LeftOut) -> list[Turn]:
     """Return the turns of a day of Slack, answers after what they answer."""
     names = _slack_names(file)
     known = {value["ts"] for value in values}
@@ -52,13 +70,27 @@ def slack(values: list[Turn], file: File, left: Counter[str]) -> list[Turn]:
         if str(value.get("subtype") or "") not in _WRITTEN:
             left["system line"] += 1
             continue
-        files = value.get("files")
-        left["attachment"] += len(files) if isinstance(files, list) else 0
-        thread = value.get("thread_ts") if value.get("thread_ts") in known else value["ts"]
-        text = _slack_text(_slack_source(value), names)
-        speaker = _slack_speaker(value, names)
-        turns.append({"speaker": speaker, "text": text, "at": value["ts"], "order": (thread, value["ts"])})
-    return sorted(turns, key=lambda turn: [_number(ts) for ts in turn["order"]])
+        left["attachment"] += _count(value.get("files"))
+        user = str(value.get("user") or "")
+        speaker = names.get(user) or first(value.get("user_profile"), _SLACK_NAMES)
+        speaker = speaker or first(value.get("bot_profile"), _SLACK_NAMES)
+        speaker = speaker or first(value, ("username", "user", "bot_id"))
+        text = str(value.get("text") or "")
+        if not text.strip():  # what a bot attached
+            attached = objects(value.get("attachments"))
+            texts = [first(part, ("text", "fallback")) for part in attached]
+            text = "\n".join(map(str, filter(None, texts)))
+        at = value["ts"]
+        thread = value.get("thread_ts")
+        if thread not in known:
+            thread = at
+        order = _number(thread), _number(at)
+        turns.append({"speaker": speaker, "text": _slack_text(text, names), "at": at, "order": order})
+    return sorted(turns, key=lambda turn: turn["order"])
+
+
+def _count(there: object) -> int:
+    return len(there) if isinstance(there, list) else int(bool(there))
 
 
 def _number(value: object) -> float:
@@ -68,27 +100,16 @@ def _number(value: object) -> float:
         return 0.0
 
 
-def _slack_source(value: Turn) -> str:
-    """Return the text of a message, or of what a bot attached."""
-    parts = [str(value.get("text") or "")]
-    if not parts[0].strip():
-        attached = [part for part in value.get("attachments") or () if isinstance(part, dict)]
-        parts = [str(part.get("text") or part.get("fallback") or "") for part in attached]
-    return "\n".join(part for part in parts if part)
-
-
 def _slack_names(file: File) -> dict[str, str]:
     """Return the names of the users of an export by their ids: its list is in the folder above."""
+    names: dict[str, str] = {}
     if file.path is None or not file.path.is_absolute():
-        return {}
+        return names
     folder = file.path.parent
-    names = {}
     for path in (folder.parent / "users.json", folder / "users.json"):
         for user in _read_list(path):
-            profile = user.get("profile")
-            names[str(user.get("id"))] = _slack_name(
-                {**user, **(profile if isinstance(profile, dict) else {})}
-            )
+            name = first(user.get("profile"), _SLACK_NAMES[:2]) or first(user, _SLACK_NAMES)
+            names[str(user.get("id"))] = str(name or "")
     return names
 
 
@@ -96,24 +117,9 @@ def _read_list(path: Path) -> list[Turn]:
     try:
         if path.is_symlink() or not path.is_file() or path.stat().st_size > _MOST:
             return []
-        values = json.loads(path.read_text(encoding="utf-8"))
+        return objects(json.loads(path.read_text(encoding="utf-8")))
     except (OSError, ValueError, RecursionError):
         return []
-    return [value for value in values if isinstance(value, dict)] if isinstance(values, list) else []
-
-
-def _slack_name(profile: Turn) -> str:
-    names = (profile.get(key) for key in ("real_name", "display_name", "name"))
-    return next((str(name) for name in names if name), "")
-
-
-def _slack_speaker(value: Turn, names: Mapping[str, str]) -> str:
-    user, profiles = str(value.get("user") or ""), (value.get("user_profile"), value.get("bot_profile"))
-    known = [
-        names.get(user, ""),
-        *(_slack_name(profile) for profile in profiles if isinstance(profile, dict)),
-    ]
-    return next(filter(None, known), str(value.get("username") or user or value.get("bot_id") or ""))
 
 
 def _slack_text(text: str, names: Mapping[str, str]) -> str:
@@ -125,106 +131,102 @@ def _slack_text(text: str, names: Mapping[str, str]) -> str:
             return names.get(target) or label or target
         if kind == "!":
             return label or f"@{target.partition('^')[0]}"
-        return f"#{label or target}" if kind == "#" else label or target
+        return f"{kind}{label or target}"
 
     pieces = _CODE.split(text)
     for number in range(0, len(pieces), 2):
         plain = _LINK.sub(name, pieces[number])
-        pieces[number] = _BOLD.sub(lambda match: match[1] or match[2], plain)
+        pieces[number] = _BOLD.sub(r"\1\2", plain)
     return html.unescape("".join(pieces))
 
 
-def chatgpt(value: Turn, left: Counter[str]) -> Iterator[Turn]:
+# --- ChatGPT and Claude ---
+
+
+def chatgpt(value: Turn, left: LeftOut) -> Iterator[Turn]:
     """Yield the turns of a chat with ChatGPT, along the branch that was kept."""
-    nodes = value["mapping"]
-    path: dict[str, Turn] = {}
+    nodes = {key: node for key, node in value["mapping"].items() if isinstance(node, dict)}
+    path: list[str] = []
     at = value.get("current_node") or _last_node(nodes)
-    while isinstance(node := nodes.get(at), dict) and at not in path:
-        path[at] = node
-        at = node.get("parent")
-    spoken = [
-        node for node in nodes.values() if isinstance(node, dict) and _role(node) in ("user", "assistant")
-    ]
-    left["answer or question that was replaced"] += sum(node not in path.values() for node in spoken)
-    for node in reversed(path.values()):
-        message, role = node.get("message"), _role(node)
-        if not message or role not in ("user", "assistant", "tool"):
+    while at in nodes and at not in path:
+        path.append(at)
+        at = nodes[at].get("parent")
+    for key, node in nodes.items():
+        left["answer or question that was replaced"] += key not in path and _role(node) in _PEOPLE
+    for key in reversed(path):
+        message, role = nodes[key].get("message") or {}, _role(nodes[key])
+        if role not in (*_PEOPLE, "tool"):
             continue
-        content = message.get("content")
-        content = content if isinstance(content, dict) else {}
-        hidden = (message.get("metadata") or {}).get("is_visually_hidden_from_conversation")
-        spoken_text = content.get("content_type") in ("text", "multimodal_text")
-        if role == "tool" or hidden or not spoken_text:
-            left["message of a tool"] += not hidden
+        content: Any = message.get("content")
+        kind = first(content, ("content_type",))
+        if first(message.get("metadata"), ("is_visually_hidden_from_conversation",)):
             continue
-        parts = [part for part in content.get("parts") or () if part]
+        if role == "tool" or kind not in ("text", "multimodal_text"):
+            left["message of a tool"] += 1
+            continue
+        parts = list(filter(None, content.get("parts") or ()))
         texts = [part for part in parts if isinstance(part, str)]
         left["attachment"] += len(parts) - len(texts)
-        text = _MARK.sub("", "\n".join(texts))
-        yield {"speaker": role, "text": text, "at": message.get("create_time")}
+        yield {"speaker": role, "text": _MARK.sub("", "\n".join(texts)), "at": message.get("create_time")}
 
 
 def _role(node: Turn) -> str:
-    author = (node.get("message") or {}).get("author")
-    return str(author.get("role") or "") if isinstance(author, dict) else ""
+    message = node.get("message")
+    author = message.get("author") if isinstance(message, dict) else None
+    return str(first(author, ("role",)) or "")
 
 
 def _last_node(nodes: Turn) -> str:
     """Return the end of the last branch."""
-    children = {node.get("parent"): key for key, node in nodes.items() if isinstance(node, dict)}
-    at, seen = None, set()
-    while (below := children.get(at)) is not None and below not in seen:
-        seen.add(below)
+    children = {node.get("parent"): key for key, node in nodes.items()}
+    at, below = "", children.pop(None, None)
+    while below is not None:
         at = below
-    return at or ""
+        below = children.pop(at, None)
+    return at
 
 
-def claude(value: Turn, left: Counter[str]) -> Iterator[Turn]:
+def claude(value: Turn, left: LeftOut) -> Iterator[Turn]:
     """Yield the turns of a chat with Claude."""
-    for message in value["chat_messages"]:
-        if not isinstance(message, dict):
-            continue
-        parts = message.get("content")
-        parts = [part for part in parts if isinstance(part, dict)] if isinstance(parts, list) else []
-        texts = [str(part.get("text") or "") for part in parts if part.get("type") == "text"]
-        left["message of a tool"] += sum(str(part.get("type")).startswith("tool_") for part in parts)
-        for key in ("attachments", "files"):
-            left["attachment"] += len(message.get(key) or ())
+    for message in objects(value["chat_messages"]):
+        texts = []
+        for part in objects(message.get("content")):
+            kind = str(part.get("type"))
+            if kind == "text":
+                texts.append(str(part.get("text") or ""))
+            left["message of a tool"] += kind.startswith("tool_")
+        left["attachment"] += _count(message.get("attachments")) + _count(message.get("files"))
         text = "\n".join(filter(None, texts)) or message.get("text")
         yield {"speaker": message.get("sender"), "text": text, "at": message.get("created_at")}
 
 
-def messages(values: list[Any], left: Counter[str]) -> Iterator[Turn]:
+# --- others ---
+
+
+def messages(values: object, left: LeftOut) -> Iterator[Turn]:
     """Yield the turns of Discord, Telegram and Teams; those of others as they are."""
-    for value in values:
-        if not isinstance(value, dict):
-            continue
+    for value in objects(values):
         if _is_service(value):
             left["system line"] += 1
             continue
         for key in ("attachments", "stickers", "photo", "file"):
-            there = value.get(key)
-            left["attachment"] += len(there) if isinstance(there, list) else bool(there)
-        body = value.get("body")
+            left["attachment"] += _count(value.get(key))
+        body, text = value.get("body"), value.get("text")
         if isinstance(body, dict):
-            value = {**value, "text": _from_html(str(body.get("content") or ""), body.get("contentType"))}
-        elif isinstance(text := value.get("text"), list):  # of Telegram: pieces of one text
-            pieces = (piece.get("text") if isinstance(piece, dict) else piece for piece in text)
-            value = {**value, "text": "".join(map(str, pieces))}
-        yield value
+            text = str(body.get("content") or "")
+            if str(body.get("contentType")).lower() == "html":
+                text = html.unescape(_TAG.sub("", _LINE_END.sub("\n", text))).strip()
+        elif isinstance(text, list):  # of Telegram: pieces of one text
+            pieces = [piece.get("text") if isinstance(piece, dict) else piece for piece in text]
+            text = "".join(map(str, pieces))
+        yield {**value, "text": text}
 
 
 def _is_service(value: Turn) -> bool:
     """Return whether a message is a line of the program: somebody joined, a call."""
     kind = value.get("type", value.get("messageType"))
-    discord = "author" in value and "timestamp" in value and kind not in ("Default", "Reply")
-    return kind in ("service", "systemEventMessage") or (
-        discord and isinstance(kind, str) and kind[:1].isupper()
-    )
-
-
-def _from_html(text: str, kind: object) -> str:
-    if str(kind).lower() != "html":
-        return text
-    blocks = ("p", "div", "br", "li", "tr")
-    return html.unescape(_TAG.sub(lambda tag: "\n" if tag[2].lower() in blocks else "", text)).strip()
+    if kind in ("service", "systemEventMessage"):
+        return True
+    if "author" not in value or "timestamp" not in value or not isinstance(kind, str):
+        return False  # no message of Discord
+    return kind not in ("Default", "Reply") and kind[:1].isupper()

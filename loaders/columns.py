@@ -52,21 +52,23 @@ class Word:
 
 
 Row: TypeAlias = list[Word]
-Strip: TypeAlias = tuple[float, float]
+Rows: TypeAlias = list[Row]
+Strips: TypeAlias = list[tuple[float, float]]
 Box: TypeAlias = tuple[float, float, float, float]
 """Left, bottom, right, top."""
+Boxes: TypeAlias = Callable[[], list[Box]]
 
 
 @dataclass(slots=True)
 class Band:
     """Rows that share gutters."""
 
-    rows: list[Row]
-    gutters: list[Strip]
+    rows: Rows
+    gutters: Strips
 
-    def columns(self) -> list[list[Word]]:
+    def columns(self) -> Rows:
         """Return the words of each column, from left to right."""
-        columns: list[list[Word]] = [[] for _ in range(len(self.gutters) + 1)]
+        columns: list[Row] = [[] for _ in range(len(self.gutters) + 1)]
         for word in _words(self.rows):
             columns[self.column(word)].append(word)
         return columns
@@ -76,7 +78,7 @@ class Band:
         return sum(word.left >= right for _, right in self.gutters)
 
 
-def read_columns(words: list[Word], boxes: Callable[[], list[Box]]) -> list[str] | None:
+def read_columns(words: Row, boxes: Boxes) -> list[str] | None:
     """Return the lines of a page in the order in which people read them.
 
     Args:
@@ -90,11 +92,15 @@ def read_columns(words: list[Word], boxes: Callable[[], list[Box]]) -> list[str]
         return None  # lines from right to left are not put in order
     if len(_rows(words)) > _MOST_ROWS:
         return None
-    lines = list(_lines(words, boxes))
-    return [line for line, _ in lines] if any(in_column for _, in_column in lines) else None
+    shown: list[str] = []
+    has_columns = False
+    for line, is_of_column in _lines(words, boxes):
+        shown.append(line)
+        has_columns |= is_of_column
+    return shown if has_columns else None
 
 
-def _lines(words: list[Word], boxes: Callable[[], list[Box]]) -> Iterator[tuple[str, bool]]:
+def _lines(words: Row, boxes: Boxes) -> Iterator[tuple[str, bool]]:
     """Yield the lines of a part of a page, and whether each is of a column."""
     rows = _rows(words)
     usual = _usual_distance(rows)
@@ -115,20 +121,20 @@ def _text(row: Row) -> str:
     return " ".join(word.text for word in row)
 
 
-def _words(rows: list[Row]) -> list[Word]:
+def _words(rows: Rows) -> Row:
     return [word for row in rows for word in row]
 
 
-def _rows(words: list[Word]) -> list[Row]:
+def _rows(words: Row) -> Rows:
     """Return the rows of words, from top to bottom, each from left to right."""
-    rows: list[Row] = []
+    rows: Rows = []
     for word in sorted(words, key=lambda word: -word.middle):
-        first = rows[-1][0] if rows else word
-        limit = _SAME_ROW * min(first.height, word.height)
-        if rows and first.middle - word.middle < limit:
-            rows[-1].append(word)
-        else:
-            rows.append([word])
+        if rows:
+            first = rows[-1][0]
+            if first.middle - word.middle < _SAME_ROW * min(first.height, word.height):
+                rows[-1].append(word)
+                continue
+        rows.append([word])
     return [sorted(row, key=lambda word: word.left) for row in rows]
 
 
@@ -136,7 +142,7 @@ def _distance(above: Row, below: Row) -> float:
     return max(word.middle for word in above) - max(word.middle for word in below)
 
 
-def _usual_distance(rows: list[Row]) -> float:
+def _usual_distance(rows: Rows) -> float:
     distances = [_distance(above, below) for above, below in pairwise(rows)]
     return median(distances) if distances else 0.0
 
@@ -144,7 +150,7 @@ def _usual_distance(rows: list[Row]) -> float:
 # --- bands ---
 
 
-def _band(rows: list[Row], start: int, usual: float) -> Band | None:
+def _band(rows: Rows, start: int, usual: float) -> Band | None:
     """Return the band that begins at a row, if the row or the rows after it have a gutter."""
     first = start
     while not _gaps(rows[first]):  # a column may begin above the others
@@ -167,9 +173,9 @@ def _band(rows: list[Row], start: int, usual: float) -> Band | None:
     return bands[-1] if bands else None
 
 
-def _gaps(row: Row) -> list[Strip]:
+def _gaps(row: Row) -> Strips:
     """Return the wide gaps between the words of a row."""
-    strips: list[Strip] = []
+    strips = []
     end = row[0].right
     for word in row[1:]:
         if word.left - end >= _GUTTER * word.height:
@@ -178,7 +184,7 @@ def _gaps(row: Row) -> list[Strip]:
     return strips
 
 
-def _free(row: Row) -> list[Strip]:
+def _free(row: Row) -> Strips:
     """Return the white of a row: its wide gaps, and what is on both sides of it."""
     return [
         (float("-inf"), row[0].left),
@@ -187,10 +193,10 @@ def _free(row: Row) -> list[Strip]:
     ]
 
 
-def _common(gutters: list[Strip], row: Row) -> list[Strip]:
+def _common(gutters: Strips, row: Row) -> Strips:
     """Return what is left of gutters in another row. A sliver is none, and the column on the right begins
     where it began above, but for an indent."""
-    common: list[Strip] = []
+    common: Strips = []
     height = row[0].height
     for begin, end in gutters:
         for free_begin, free_end in _free(row):
@@ -202,8 +208,9 @@ def _common(gutters: list[Strip], row: Row) -> list[Strip]:
 
 def _ends_alone(band: Band, usual: float) -> bool:
     """Return whether the last row of a band is on one side, and apart from the rest, as a heading is."""
-    sides = {band.column(word) for word in band.rows[-1]}
-    return len(sides) == 1 and _distance(band.rows[-2], band.rows[-1]) > _APART * usual
+    before, last = band.rows[-2:]
+    sides = {band.column(word) for word in last}
+    return len(sides) == 1 and _distance(before, last) > _APART * usual
 
 
 # --- what a band holds ---
@@ -219,35 +226,30 @@ def _is_mixed(band: Band) -> bool:
 def _is_prose(band: Band) -> bool:
     """Return whether every column holds lines of running text."""
     columns = [_rows(words) for words in band.columns()]
-    counts = [len(column) for column in columns]
-    if min(counts) < _SHORTEST or max(counts) < _LONGEST:
+    if max(map(len, columns)) < _LONGEST:
         return False
-    if not all(_is_filled(column) for column in columns):
-        return False
-    going = [_going_on(column) for column in columns]
-    begins_anew = [number == 0 and count > _SHORTEST for number, count in zip(going, counts, strict=True)]
-    return not any(begins_anew) and sum(going) >= _GOES_ON * (sum(counts) - len(counts))
+    going = following = 0
+    for column in columns:
+        if len(column) < _SHORTEST or not _is_filled(column):
+            return False
+        going_on = sum(_is_within(row[0].text) for row in column[1:])
+        if going_on == 0 and len(column) > _SHORTEST:  # each line begins anew
+            return False
+        going += going_on
+        following += len(column) - 1
+    return going >= _GOES_ON * following
 
 
-def _is_filled(column: list[Row]) -> bool:
+def _is_filled(column: Rows) -> bool:
     """Return whether the lines of a column begin below each other, and fill its width."""
     left = min(row[0].left for row in column)
     right = max(row[-1].right for row in column)
-    aligned = 0
-    lengths: list[int] = []
-    widths: list[float] = []
-    for row in column:
-        first, last = row[0], row[-1]
-        lengths.append(len(_text(row)))
-        widths.append(last.right - first.left)
-        aligned += first.left - left <= _ALIGNED * first.height
-    is_full = median(widths) >= _FILLED * (right - left)
-    return is_full and median(lengths) >= _CHARACTERS and aligned * 2 >= len(column)
-
-
-def _going_on(column: list[Row]) -> int:
-    """Return how many lines after the first begin within a sentence."""
-    return sum(_is_within(row[0].text) for row in column[1:])
+    firsts = [row[0] for row in column]
+    aligned = sum(word.left - left <= _ALIGNED * word.height for word in firsts)
+    width = median(row[-1].right - row[0].left for row in column)
+    length = median(len(_text(row)) for row in column)
+    is_full = width >= _FILLED * (right - left)
+    return is_full and length >= _CHARACTERS and aligned * 2 >= len(column)
 
 
 def _is_within(word: str) -> bool:
@@ -256,7 +258,7 @@ def _is_within(word: str) -> bool:
     return first.isalpha() and not first.isupper() and not first.istitle()
 
 
-def _is_table(band: Band, usual: float, boxes: Callable[[], list[Box]]) -> bool:
+def _is_table(band: Band, usual: float, boxes: Boxes) -> bool:
     """Return whether rows are kept apart: by white through all columns, twice at least, or by drawn lines."""
     pauses = sum(_distance(above, below) > _APART * usual for above, below in pairwise(band.rows))
     if pauses >= 2:

@@ -35,7 +35,7 @@ from gsw_graph.loaders.files import (
     EXTRA,
     Converted,
     File,
-    Item,
+    Items,
     NothingError,
     UnusableError,
     left_out,
@@ -73,7 +73,7 @@ _FORBIDDEN = tuple(
 _PROGRAM = "from gsw_graph.loaders.converter import main; main()"
 
 
-def read(file: File, form: Form) -> Iterator[Item]:
+def read(file: File, form: Form) -> Items:
     """Yield the document of a file, and what was left out of it. Raises UnusableError where there is none."""
     name, library, _ = _FORMS[form]
     if not find_spec(library):
@@ -84,15 +84,16 @@ def read(file: File, form: Form) -> Iterator[Item]:
     yield from _read_data(file, form, data)
 
 
-def _read_data(file: File, form: Form, data: bytes, key: str = "") -> Iterator[Item]:
+def _read_data(file: File, form: Form, data: bytes, key: str = "") -> Items:
     contents = shared.convert(form, data)
     yield from (text if contents.plain else markdown).write(file, contents, key)
     kind = Skipped if form == "mail" else Failure
-    yield from (kind(file.name, fault, part=True) for fault in contents.faults)
+    for fault in contents.faults:
+        yield kind(file.name, fault, part=True)
     yield from left_out(file.name, contents.left_out)
 
 
-def read_mailbox(file: File) -> Iterator[Item]:
+def read_mailbox(file: File) -> Items:
     """Yield the mails of a file of many; each is a document, named by its number."""
     for number, (place, data) in enumerate(_mails(file), 1):
         try:
@@ -155,14 +156,17 @@ class Converter:
             if answer is None and used and not late:  # it may have died of what it read before
                 answer = self._ask(form, data)
         if answer is None:
-            broken = (
+            reason = (
                 f"ended its reader: it is broken, or takes more than {MEMORY >> 20:,} MiB of memory to read"
             )
-            reason = f"takes more than {SECONDS:.0f} seconds to read" if late else broken
+            if late:
+                reason = f"takes more than {SECONDS:.0f} seconds to read"
             raise UnusableError(f"{_FORMS[form][0]} that {reason}")
         if "failed" in answer:
-            raise (NothingError if answer["nothing"] else UnusableError)(answer["failed"])
-        return Converted(**{**answer, "left_out": Counter(answer["left_out"])})
+            error = NothingError if answer["nothing"] else UnusableError
+            raise error(answer["failed"])
+        answer["left_out"] = Counter(answer["left_out"])
+        return Converted(**answer)
 
     def stop(self) -> None:
         """End the child; the next document has a new one."""
@@ -196,12 +200,12 @@ class Converter:
 def _start() -> subprocess.Popen[bytes]:
     from gsw_graph.version import FOLDER
 
-    path = [str(FOLDER), *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
+    path = [str(FOLDER), *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
     # without these some Pythons do not start
     needed = ("SYSTEMROOT", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "PYTHONHOME")
     environment = {  # nothing else: what reads hostile files has no keys and no passwords
         **{name: os.environ[name] for name in needed if name in os.environ},
-        "PYTHONPATH": os.pathsep.join(str(Path(entry).absolute()) for entry in path if entry),
+        "PYTHONPATH": os.pathsep.join(str(Path(entry).absolute()) for entry in path),
         "PYTHONSAFEPATH": "1",
         "PYTHONUTF8": "1",
     }
@@ -240,9 +244,9 @@ def convert(form: Form, data: bytes) -> Converted:
             f"{name} that is broken, or of a kind that is not understood ({type(error).__name__}: "
             f"{reason[:200]})"
         ) from error
-    contents.text, contents.title, contents.about = (
-        _NO_TEXT.sub("", part).strip() for part in (contents.text, contents.title[:1000], contents.about)
-    )
+    contents.text = _NO_TEXT.sub("", contents.text).strip()
+    contents.title = _NO_TEXT.sub("", contents.title[:1000]).strip()
+    contents.about = _NO_TEXT.sub("", contents.about).strip()
     if not contents.text:
         raise UnusableError(f"{name} without text")
     if len(contents.text) > MOST_TEXT:

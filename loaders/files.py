@@ -16,6 +16,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import BinaryIO, Literal, TypeAlias
@@ -39,9 +40,13 @@ MAX_LINE = 16 * 1024 * 1024
 HEAD = 64 * 1024
 _OPEN = ("/dev/stdin", "/dev/fd/", "/proc/self/fd/")  # pipes that a shell has opened for us
 
-Item: TypeAlias = "Failure | tuple[str, Document | Workspace]"
+Found: TypeAlias = "tuple[str, Document | Workspace]"
+Item: TypeAlias = "Failure | Found"
 """What one format's reader yields: a document, or a ready workspace, with the place it was read from
 (`file` or `file:line`), or a failure."""
+Items: TypeAlias = Iterator[Item]
+LeftOut: TypeAlias = Counter[str]
+"""What was left out of a document, counted by kind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +93,13 @@ class NothingError(UnusableError):
 
     def failure(self, name: str) -> Skipped:
         """Return what the report of a load says of the file of a name: of one without text also its kind."""
-        noun, comma, _ = str(self).partition(f", {NO_TEXT}")
-        kinds = ((noun.partition(" ")[2], 1),) if comma else ()
-        return Skipped(self.place or name, str(self), kinds=kinds)
+        reason = str(self)
+        place = self.place or name
+        noun, comma, _ = reason.partition(f", {NO_TEXT}")
+        if not comma:
+            return Skipped(place, reason)
+        kind = noun.partition(" ")[2]
+        return Skipped(place, reason, kinds=((kind, 1),))
 
 
 @dataclass
@@ -115,19 +124,21 @@ class Converted:
     loader: str = ""
     plain: bool = False
     faults: list[str] = field(default_factory=list)
-    left_out: Counter[str] = field(default_factory=Counter)
+    left_out: LeftOut = field(default_factory=Counter)
 
     def describe(self, pairs: Iterable[tuple[str, object]]) -> None:
         """Take what is known about the document: as metadata, and as a line of text, where search finds it.
         Its keys are in small letters, so that none is taken for a name."""
         pairs = list(pairs)
         self.meta = metadata(pairs)
-        values: dict[str, dict[str, None]] = {}
+        values: dict[str, list[str]] = {}
         for name, value in pairs:
-            if shown := " ".join(storable(str(value)).split()):
-                values.setdefault(name.lower(), {})[shown] = None
-        line = "; ".join(f"{name}: {', '.join(shown)}" for name, shown in values.items())
-        self.about = line[:_MOST_PROPERTIES]
+            shown = " ".join(storable(str(value)).split())
+            known = values.setdefault(name.lower(), [])
+            if shown and shown not in known:
+                known.append(shown)
+        lines = [f"{name}: {', '.join(known)}" for name, known in values.items() if known]
+        self.about = "; ".join(lines)[:_MOST_PROPERTIES]
 
 
 _MOST_PROPERTIES = 4000  # characters
@@ -137,14 +148,16 @@ LISTED = 20  # faults of a document that are listed one by one
 
 def left_out(name: str, kinds: Mapping[str, int]) -> Iterator[Skipped]:
     """Yield what was left out of a document, counted by kind, if anything was."""
-    if counts := {kind: number for kind, number in sorted(kinds.items()) if number}:
-        yield Skipped(name, counted(counts), part=True, kinds=tuple(counts.items()))
+    counts = [(kind, number) for kind, number in sorted(kinds.items()) if kind and number]
+    if counts:
+        yield Skipped(name, counted(dict(counts)), part=True, kinds=tuple(counts))
 
 
 def shortened(faults: Iterable[str]) -> list[str]:
     """Return the first faults of a document, and how many more there are."""
-    faults = list(faults)
-    return [*faults[:LISTED], *([f"and {len(faults) - LISTED} more faults"] if len(faults) > LISTED else [])]
+    listed = list(faults)
+    further = len(listed) - LISTED
+    return [*listed[:LISTED], f"and {further} more faults"] if further > 0 else listed
 
 
 # --- paths ---
@@ -169,29 +182,26 @@ def expand(paths: Iterable[str]) -> tuple[dict[str, Path | None], list[Failure]]
         else:
             failures.append(Failure(printable(path), "nothing matches this pattern"))
     if failures and not names:
-        others = f", nor do {len(failures) - 1} others" if failures[1:] else ""
-        raise InputError(
-            f"{failures[0].reason}{others}",
-            where=failures[0].source,
-            hint="Check the path and what may be read; ** stands for all folders below",
-        )
+        first, *others = failures
+        reason = first.reason
+        if others:
+            reason = f"{reason}, nor do {len(others)} others"
+        hint = "Check the path and what may be read; ** stands for all folders below"
+        raise InputError(reason, where=first.source, hint=hint)
     return names, failures
 
 
 def _matches(pattern: str) -> dict[str, Path | None]:
     # pathlib rather than glob: its ** does not follow links, so a loop of links ends.
-    parts = Path(pattern).parts
-    fixed = next(n for n, part in enumerate(parts) if glob.has_magic(part))
-    base = Path(*parts[:fixed])
+    base = Path(pattern)
+    while glob.has_magic(str(base)):
+        base = base.parent
     try:
-        matches = sorted(map(str, base.glob(str(Path(*parts[fixed:])))))
+        matches = sorted(base.glob(str(Path(pattern).relative_to(base))))
     except ValueError as error:  # such as "a**b" before Python 3.13
         raise InputError(str(error), where=printable(pattern)) from error
-    return {
-        name: base.resolve()
-        for name in matches
-        if not any(part.startswith(".") for part in Path(name).relative_to(base).parts)
-    }
+    within = base.resolve()
+    return {str(path): within for path in matches if "/." not in f"/{path.relative_to(base).as_posix()}"}
 
 
 def walk(
@@ -216,11 +226,8 @@ def walk(
     try:
         real = path.resolve()
         if within is not None and not follow_links and not real.is_relative_to(within):
-            yield Skipped(
-                name,
-                "a link that leads out of the folder; load what it leads to by its name, or with "
-                "--follow-links",
-            )
+            reason = "a link that leads out of the folder; load what it leads to by its name, or with "
+            yield Skipped(name, f"{reason}--follow-links")
         elif real in seen:  # named twice, or a loop of links
             return
         elif path.is_dir():
@@ -241,18 +248,19 @@ def walk(
             seen.add(real)
             yield path
         else:
-            yield Failure(
-                name,
+            reason = (
                 "a pipe or a device, which may keep a load waiting for ever: send what it says to standard "
-                f"input: gswgraph load - < {name}",
             )
+            yield Failure(name, f"{reason}input: gswgraph load - < {name}")
     except (OSError, RuntimeError) as error:  # RuntimeError: a link to itself, before Python 3.13
         yield unreadable(path, error)
 
 
 def unreadable(path: Path, error: Exception) -> Failure:
     """Return the failure of a file or folder the system would not give."""
-    reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    reason = str(error)
+    if isinstance(error, OSError) and error.strerror:
+        reason = error.strerror
     return Failure(printable(path.as_posix()), f"cannot be read: {reason}")
 
 
@@ -272,10 +280,12 @@ class _Joined(io.RawIOBase):
         return True
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
-        data = self._head[: len(buffer)] or self._rest.read(len(buffer))
-        self._head = self._head[len(data) :]
-        buffer[: len(data)] = data
-        return len(data)
+        wanted = len(buffer)
+        data = self._head[:wanted] or self._rest.read(wanted)
+        length = len(data)
+        self._head = self._head[length:]
+        buffer[:length] = data
+        return length
 
 
 def lines(file: File) -> Iterator[tuple[str, bytes | None]]:
@@ -286,10 +296,13 @@ def lines(file: File) -> Iterator[tuple[str, bytes | None]]:
         number += 1
         if number == 1:
             line = line.removeprefix(b"\xef\xbb\xbf")
-        if too_long := len(line) > MAX_LINE:
-            while line and not line.endswith(b"\n"):
-                line = file.stream.readline(MAX_LINE)
-        yield f"{file.name}:{number}", None if too_long else line
+        place = f"{file.name}:{number}"
+        if len(line) <= MAX_LINE:
+            yield place, line
+            continue
+        while line and not line.endswith(b"\n"):
+            line = file.stream.readline(MAX_LINE)
+        yield place, None
 
 
 def line_too_long(place: str) -> UnusableError:
@@ -323,21 +336,23 @@ _BEYOND_ASCII = bytes(range(128, 256))
 
 def strip_bom(file: File) -> File:
     """Return a file in UTF-8 if a mark or zero bytes say that it is UTF-16 or UTF-32; any other as it is."""
-    codec = next((codec for mark, codec in _MARKS if file.head.startswith(mark)), _unmarked(file.head))
-    return transcode(file, codec) if codec else file
+    for mark, codec in _MARKS:
+        if file.head.startswith(mark):
+            return transcode(file, codec)
+    for codec in ("utf-16-le", "utf-16-be"):
+        if _is_unmarked(file.head[:1024], codec):
+            return transcode(file, codec)
+    return file
 
 
-def _unmarked(head: bytes) -> str | None:
-    """Return the kind of UTF-16 that a text without a mark is in: every other byte of its ASCII is zero."""
-    sample = head[:1024]
-    for codec, zeros, others in (
-        ("utf-16-le", sample[1::2], sample[::2]),
-        ("utf-16-be", sample[::2], sample[1::2]),
-    ):
-        if len(sample) > 3 and 2 * zeros.count(0) > len(zeros) and 0 not in others:
-            text = sample[: len(sample) & ~1].decode(codec, "ignore")
-            return None if _NO_TEXT.search(text) else codec
-    return None
+def _is_unmarked(sample: bytes, codec: str) -> bool:
+    """Return whether a text without a mark is in a kind of UTF-16: every other byte of its ASCII is zero."""
+    zeros, others = sample[1::2], sample[::2]
+    if codec == "utf-16-be":
+        zeros, others = others, zeros
+    if len(sample) < 4 or 2 * zeros.count(0) <= len(zeros) or 0 in others:
+        return False
+    return not _NO_TEXT.search(sample[: len(sample) & ~1].decode(codec, "ignore"))
 
 
 def transcode(file: File, codec: str) -> File:
@@ -356,31 +371,38 @@ def detect_encoding(data: bytes) -> str | None:
         return "iso2022_jp"
     if decode(data, "utf-8") is not None:
         return "utf-8"
-    text = data.decode("utf-8", "replace")
-    wrong, beyond_ascii = text.count("\ufffd"), len(data) - len(data.translate(None, _BEYOND_ASCII))
-    # Where most of what is not ASCII is sound, it is UTF-8 with some bytes gone wrong.
-    damaged = sum(character > "\x7f" for character in text) > 2 * wrong
-    if beyond_ascii < _FEWEST or damaged or not find_spec("chardet"):
+    beyond_ascii = len(data) - len(data.translate(None, _BEYOND_ASCII))
+    if beyond_ascii < _FEWEST or is_damaged(data) or not find_spec("chardet"):
         return None
     import chardet
 
     era = chardet.EncodingEra.ALL & ~chardet.EncodingEra.MAINFRAME
-    guesses = [
-        (guess["confidence"], decoded, codec)
-        for guess in chardet.detect_all(data, ignore_threshold=True, encoding_era=era)
-        if (codec := guess["encoding"]) and (decoded := decode(data, codec)) and not _NO_TEXT.search(decoded)
-    ]
-    if not guesses:
-        return None
-    sureness, likeliest, codec = guesses[0]
-    rival = next((other for other, text, _ in guesses if text != likeliest), 0.0)
-    return codec if sureness >= max(_SUREST, rival * _AHEAD) else None
+    likeliest, best, sureness = "", None, 0.0
+    for guess in chardet.detect_all(data, ignore_threshold=True, encoding_era=era):
+        codec, confidence = guess["encoding"], guess["confidence"]
+        decoded = decode(data, codec) if codec else None
+        if not decoded or _NO_TEXT.search(decoded) or decoded == likeliest:
+            continue
+        if best is not None:  # the next one that gives another text
+            return best if sureness >= confidence * _AHEAD else None
+        likeliest, best, sureness = decoded, codec, confidence
+        if sureness < _SUREST:
+            return None
+    return best
+
+
+def is_damaged(data: bytes) -> bool:
+    """Return whether bytes are UTF-8 of which some have gone wrong: most of what is not ASCII is sound."""
+    text = data.decode("utf-8", "replace")
+    return sum(character > "\x7f" for character in text) > 2 * text.count("\ufffd")
 
 
 def refusal(error: UnicodeDecodeError) -> str:
     """Return why a text is not read: the byte that is not UTF-8, and what to do."""
     column = error.start - error.object.rfind(b"\n", 0, error.start)
-    how = "save it as UTF-8" if find_spec("chardet") else f"save it as UTF-8, or let it be guessed: {EXTRA}"
+    how = "save it as UTF-8"
+    if not find_spec("chardet"):
+        how = f"{how}, or let it be guessed: {EXTRA}"
     byte = error.object[error.start]
     return f"not UTF-8: byte 0x{byte:02x} at column {column}, and its encoding cannot be told: {how}"
 
@@ -396,22 +418,9 @@ def decode(data: bytes, codec: str) -> str | None:
 # --- formats ---
 
 Format: TypeAlias = Literal[
-    "json",
-    "jsonl",
-    "markdown",
-    "text",
-    "pdf",
-    "html",
-    "archive",
-    "mail",
-    "mailbox",
-    "chat",
-    "subtitles",
-    "table",
-    "code",
-    "rst",
-    "asciidoc",
-]
+    "json", "jsonl", "markdown", "text", "pdf", "html", "archive", "mail", "mailbox", "chat", "subtitles",
+    "table", "code", "rst", "asciidoc",
+]  # fmt: skip
 
 _BINARY: dict[bytes, Format] = {b"%PDF-": "pdf", b"PK\x03\x04": "archive", b"PK\x05\x06": "archive"}
 # Formats that are not read, by how they begin. A later loader takes its line out of here and adds a Format.
@@ -420,42 +429,19 @@ _FOREIGN = {
     "password",
     b"{\\rtf": "an RTF document",
 }
-# What has no text: at which byte it says so, and what it is. A sign of letters counts only where a NUL
-# follows, as no text has one.
-_TEXTLESS: tuple[tuple[int, bytes, str], ...] = (
-    (0, b"\x89PNG", "a PNG image"),
-    (0, b"\xff\xd8\xff", "a JPEG image"),
-    (0, b"GIF8", "a GIF image"),
-    (0, b"BM", "a BMP image"),
-    (0, b"II*\0", "a TIFF image"),
-    (0, b"MM\0*", "a TIFF image"),
-    (0, b"\0\0\1\0", "an icon"),
-    (8, b"WEBP", "a WebP image"),
-    (8, b"WAVE", "a sound file"),
-    (8, b"AVI ", "a film"),
-    (4, b"ftyp", "a film, sound or HEIC file"),
-    (0, b"\x1aE\xdf\xa3", "a film"),
-    (0, b"ID3", "a sound file"),
-    (0, b"OggS", "a sound file"),
-    (0, b"fLaC", "a sound file"),
-    (0, b"\x1f\x8b", "a gzip archive"),
-    (0, b"BZh91AY&SY", "a bzip2 archive"),
-    (0, b"\xfd7zXZ\0", "an xz archive"),
-    (0, b"\x28\xb5\x2f\xfd", "a zstd archive"),
-    (0, b"7z\xbc\xaf\x27\x1c", "a 7z archive"),
-    (0, b"Rar!\x1a\x07", "a RAR archive"),
-    (257, b"ustar", "a tar archive"),
-    (0, b"SQLite format 3\0", "an SQLite database"),
-    (0, b"\x7fELF", "a program"),
-    (0, b"MZ", "a program"),
-    (0, b"\xcf\xfa\xed\xfe", "a program"),
-    (0, b"\xca\xfe\xba\xbe", "a program"),
-    (0, b"\0asm", "a program"),
-    (0, b"wOFF", "a font"),
-    (0, b"wOF2", "a font"),
-    (0, b"OTTO", "a font"),
-    (0, b"\0\1\0\0", "a font"),
-)
+
+
+@cache
+def _signatures() -> list[tuple[int, bytes, str]]:
+    """Return what tells files without text: at which byte they say so, the sign, and the kind."""
+    signatures = []
+    for line in Path(__file__).with_name("signatures.txt").read_text("utf-8").splitlines():
+        if not line.startswith("#"):
+            at, sign, kind = line.split(maxsplit=2)
+            signatures.append((int(at), bytes.fromhex(sign), kind))
+    return signatures
+
+
 # A page may begin with an XML declaration and comments; its name decides where it begins with any other tag.
 _HTML = re.compile(
     rb"(?:<\?xml[^>]{0,200}>\s*)?(?:<!--(?:(?!-->).){0,4000}-->\s*)*<(?:!doctype\s+html|html|head|body)[\s>]",
@@ -528,7 +514,8 @@ def detect_format(file: File) -> Format:
     for magic, form in _BINARY.items():
         if head.startswith(magic):
             return form
-    for at, sign, kind in _TEXTLESS:
+    for at, sign, kind in _signatures():
+        # A sign of letters counts only if a NUL follows, as no text has one.
         if head.startswith(sign, at) and (b"\0" in head or not sign.isascii()):
             advice = ": unpack it and load the folder" if "archive" in kind else f", {NO_TEXT}"
             raise NothingError(f"{kind}{advice}")
@@ -537,7 +524,8 @@ def detect_format(file: File) -> Format:
             raise UnusableError(f"{kind}, which is not a supported format ({_SUPPORTED})")
     body, name = head.lstrip(), f"/{file.path.name.lower()}" if file.path else ""
     if _OBJECT.match(body) and not name.endswith(_MARKDOWN):
-        return "jsonl" if name.endswith(_NAMED["jsonl"]) or _one_object_a_line(file, body, name) else "json"
+        is_jsonl = name.endswith(_NAMED["jsonl"]) or _one_object_a_line(file, body, name)
+        return "jsonl" if is_jsonl else "json"
     if b"\0" in head:
         raise UnusableError(f"not text: a NUL byte at offset {file.head.index(0)}")
     if not body and len(file.head) < HEAD:
@@ -554,8 +542,9 @@ def detect_format(file: File) -> Format:
         return "chat"
     if _SUBTITLES.match(body):
         return "subtitles"
-    if named := next((form for form, ends in _NAMED.items() if name.endswith(ends)), None):
-        return named
+    for form, endings in _NAMED.items():
+        if name.endswith(endings):
+            return form
     if name.endswith(_JSON) or _ARRAY.match(body):
         return "json"
     # One line with a # alone may be a comment.
@@ -566,28 +555,32 @@ def detect_format(file: File) -> Format:
 def _is_chat(body: bytes) -> bool:
     """Return whether a text begins with messages of WhatsApp."""
     written = body[:8000].decode("utf-8", "replace").splitlines()
-    matches = [match for line in written if (match := CHAT_LINE.match(line))]
-    speakers = [
-        match["said"].partition(": ")[0].strip().lower() for match in matches if ": " in match["said"]
-    ]
-    is_log = any(speaker in _LEVELS for speaker in speakers)
-    return len(speakers) > 1 and CHAT_LINE.match(written[0]) is not None and not is_log
+    if not written or not CHAT_LINE.match(written[0]):
+        return False
+    speakers = []
+    for line in written:
+        match = CHAT_LINE.match(line)
+        if match and ": " in match["said"]:
+            speakers.append(match["said"].partition(": ")[0].strip().lower())
+    return len(speakers) > 1 and _LEVELS.isdisjoint(speakers)
 
 
 def _is_mail(body: bytes) -> bool:
     """Return whether it begins with the headers of a mail, whatever its name."""
     headers = re.split(rb"\r?\n\r?\n", body, maxsplit=1)[0] + b"\n"
-    names = {name.lower() for name in re.findall(rb"^([!-9;-~]{1,80}):", headers, re.MULTILINE)}
-    written = len(names) >= 3 and (b"subject" in names or b"date" in names) and names <= _WRITTEN
-    return bool(_HEADERS.match(headers) and b"from" in names and (written or _MAIL_ONLY.search(headers)))
+    names = set(re.findall(rb"^([!-9;-~]{1,80}):", headers.lower(), re.MULTILINE))
+    if b"from" not in names or not _HEADERS.match(headers):
+        return False
+    is_written = len(names) > 2 and names <= _WRITTEN and not names.isdisjoint((b"subject", b"date"))
+    return is_written or bool(_MAIL_ONLY.search(headers))
 
 
 def _one_object_a_line(file: File, body: bytes, name: str) -> bool:
     """Return whether the first line closes what it opens, or the second opens anew (the first may be broken).
     An object alone is no list of lines."""
-    first, _, rest = body.partition(b"\n")
     if _WHOLE.match(body):
         return False
+    first, _, rest = body.partition(b"\n")
     if rest.strip():
         return first.rstrip().endswith(b"}") or rest.lstrip().startswith(b"{")
     return len(file.head) == HEAD and not name.endswith(_JSON)

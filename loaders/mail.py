@@ -13,7 +13,7 @@ import email.policy
 import email.utils
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from email.errors import HeaderParseError
 from email.header import decode_header, make_header
@@ -21,7 +21,7 @@ from email.message import EmailMessage, MIMEPart
 from importlib.util import find_spec
 
 from gsw_graph.loaders import web
-from gsw_graph.loaders.files import EXTRA, Converted, UnusableError
+from gsw_graph.loaders.files import EXTRA, Converted, LeftOut, UnusableError, is_damaged
 
 _MOST = 2000  # characters of a header: a list of hundreds says nothing
 _ANSWER = re.compile(r"^(?:\s*(?:re|fwd?|aw|wg|sv|vs|tr|rv|antw)\s*(?:\[\d+\])?\s*:)+\s*", re.IGNORECASE)
@@ -58,7 +58,7 @@ _READ = ("text/plain", "text/html")
 _ENCRYPTED = ("multipart/encrypted", "application/pkcs7-mime", "application/x-pkcs7-mime")
 _ENCODED_WORD = re.compile(rb"=\?([\w.:-]{1,40})(?:\*[\w-]{1,20})?\?[bBqQ]\?")
 _ENCODED_RUN = re.compile(r"=\?[^?\s]{1,60}\?[bBqQ]\?[^?\n]*\?=(?:\s+=\?[^?\s]{1,60}\?[bBqQ]\?[^?\n]*\?=)+")
-_ASCII = ("ascii", "us-ascii")  # is named where nothing was chosen
+_ASCII = ("", "ascii", "us-ascii")  # is named if nothing was chosen
 _NOT_LATIN = re.compile(rb"[\x80-\xff]{4}")
 _HEADERS_END = re.compile(rb"\r?\n\r?\n")
 
@@ -68,8 +68,8 @@ class _Text:
     """A text of a mail, what was left out of it, and whether it is Markdown."""
 
     text: str = ""
-    left_out: Counter[str] = field(default_factory=Counter)
-    marked: bool = False
+    left_out: LeftOut = field(default_factory=Counter)
+    is_marked: bool = False
 
 
 def read_mail(data: bytes, contents: Converted) -> None:
@@ -87,7 +87,7 @@ def read_mail(data: bytes, contents: Converted) -> None:
         raise UnusableError("; ".join([_emptiness(message, reader), *contents.faults]))
     contents.faults += reader.faults
     contents.left_out.update(read.left_out)
-    contents.plain = not read.marked
+    contents.plain = not read.is_marked
     contents.text = _own_text(read.text, contents)
     contents.title = _ANSWER.sub("", _header(message, "Subject"))
     contents.describe(_about(message))
@@ -129,15 +129,16 @@ def _own_text(text: str, contents: Converted) -> str:
 
 def _about(message: MIMEPart) -> list[tuple[str, str]]:
     """Return who wrote to whom, and when."""
+    about = []
+    for header in ("from", "to", "cc", "bcc"):
+        for name, address in email.utils.getaddresses([_header(message, header)]):
+            # in small letters: it is no name of anybody
+            shown = f"<{address.lower()}>" if "@" in address else address
+            about.append((header, f"{name} {shown}".strip()))
     written = _header(message, "Date") or _header(message, "Sent")
     with contextlib.suppress(ValueError, TypeError):
         written = email.utils.parsedate_to_datetime(written).strftime("%Y-%m-%d %H:%M")
-    people = [  # the address in small letters: it is no name of anybody
-        (header.lower(), f"{name} {f'<{address.lower()}>' if '@' in address else address}".strip())
-        for header in ("From", "To", "Cc", "Bcc")
-        for name, address in email.utils.getaddresses([_header(message, header)])
-    ]
-    return [*people, ("date", written)]
+    return [*about, ("date", written)]
 
 
 def _header(message: MIMEPart, name: str) -> str:
@@ -178,17 +179,14 @@ class _Reader:
             return _best(texts) if kind == "multipart/alternative" else _joined(texts)
         if kind not in _READ or _is_attachment(part):
             return _Text()
-        if kind == "text/html":
-            return self._read_page(part)
-        return _Text(_unflowed(self._content(part), part))
-
-    def _read_page(self, part: MIMEPart) -> _Text:
+        if kind == "text/plain":
+            return _Text(_unflowed(self._content(part), part))
         if not find_spec("markdownify"):
             self.needs_extra = True
             return _Text()
         page = Converted()
         web.read_page(self._content(part), page)
-        return _Text(page.text, page.left_out, marked=True)
+        return _Text(page.text, page.left_out, is_marked=True)
 
     def _content(self, part: MIMEPart) -> str:
         """Return the text of a part, in the encoding that it names, else in the one that its bytes tell.
@@ -200,8 +198,10 @@ class _Reader:
         if not isinstance(data, bytes):
             return ""
         named = str(part.get_content_charset() or "")
-        names = [named, web.declared(data) if part.get_content_type() == "text/html" else "", *self._charsets]
-        text = web.decode_page(data, [name for name in names if name and name not in _ASCII])
+        names = [named, *self._charsets]
+        if part.get_content_type() == "text/html":
+            names.insert(1, web.declared(data))
+        text = web.decode_page(data, [name for name in names if name not in _ASCII])
         if text is None:
             text, codec = _guessed(data, named)
             self.faults.append(f"letters whose encoding is not named: they are read as {codec}")
@@ -210,10 +210,8 @@ class _Reader:
 
 def _guessed(data: bytes, named: str) -> tuple[str, str]:
     """Return a text with a few letters beyond ASCII, and the encoding that mail programs show it in."""
-    text = data.decode("utf-8", "replace")
-    wrong = text.count("\ufffd")
-    if sum(character > "\x7f" for character in text) > 2 * wrong:
-        return text, "UTF-8, without what is broken"
+    if is_damaged(data):
+        return data.decode("utf-8", "replace"), "UTF-8, without what is broken"
     if _NOT_LATIN.search(data):
         what = f"a mail in {named[:40]}, which its text is not" if named else "a mail that names no encoding"
         raise UnusableError(f"{what}: its encoding cannot be told")
@@ -225,24 +223,31 @@ def _charsets(data: bytes, message: MIMEPart) -> list[str]:
     head = _HEADERS_END.split(data, maxsplit=1)[0]
     names = [name.decode().lower() for name in _ENCODED_WORD.findall(head)]
     names += [str(part.get_content_charset() or "").lower() for part in message.walk()]
-    return [name for name in dict.fromkeys(names) if name and name not in _ASCII]
+    return [name for name in dict.fromkeys(names) if name not in _ASCII]
 
 
 def _best(texts: list[_Text]) -> _Text:
     """Return the plain one of several forms of a text; another if the plain one is blank or a stub."""
-    plain = next((text for text in texts if text.text.strip() and not text.marked), _Text())
-    rich = max(texts, key=lambda text: len(text.text.split()), default=plain)
+    plain, rich = _Text(), _Text()
+    for text in texts:
+        if text.text.strip() and not text.is_marked and not plain.text:
+            plain = text
+        if len(text.text.split()) > len(rich.text.split()):
+            rich = text
     return rich if len(plain.text.split()) * 2 < len(rich.text.split()) else plain
 
 
-def _joined(texts: Iterable[_Text]) -> _Text:
+def _joined(texts: list[_Text]) -> _Text:
     """Return texts after each other, as one."""
-    texts = [text for text in texts if text.text.strip()]
-    left_out: Counter[str] = Counter()
+    whole: list[str] = []
+    left_out: LeftOut = Counter()
+    is_marked = False
     for text in texts:
-        left_out.update(text.left_out)
-    whole = "\n\n".join(text.text.strip("\r\n") for text in texts)
-    return _Text(whole, left_out, any(text.marked for text in texts))
+        if text.text.strip():
+            whole.append(text.text.strip("\r\n"))
+            left_out.update(text.left_out)
+            is_marked |= text.is_marked
+    return _Text("\n\n".join(whole), left_out, is_marked)
 
 
 def _unflowed(text: str, part: MIMEPart) -> str:
@@ -273,11 +278,11 @@ _FORWARDS = "a mail that it forwards"
 
 def _leaves(part: MIMEPart) -> Iterator[MIMEPart]:
     """Yield the parts that have no parts, and mails that are forwarded, which are left whole."""
-    if part.get_content_maintype() == "multipart" and part.is_multipart():
-        for child in part.iter_parts():
-            yield from _leaves(child)
-    else:
+    if part.get_content_maintype() != "multipart" or not part.is_multipart():
         yield part
+        return
+    for child in part.iter_parts():
+        yield from _leaves(child)
 
 
 def _is_attachment(part: MIMEPart) -> bool:
@@ -308,9 +313,9 @@ def _forwarded_alone(message: MIMEPart, reader: _Reader) -> _Text:
         if part.get_content_type() != _FORWARDED:
             continue
         for mail in part.iter_parts():
-            about = [*_about(mail), ("subject", _header(mail, "Subject"))]
-            line = "; ".join(f"{name}: {value}" for name, value in about if value)
-            texts += [_Text(line), reader.read(mail)]
+            about = Converted()
+            about.describe([*_about(mail), ("subject", _header(mail, "Subject"))])
+            texts += [_Text(about.about), reader.read(mail)]
     return _joined(texts)
 
 

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import html
 import re
-from collections import Counter
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import cache, partial
 from html.parser import HTMLParser
 from typing import TYPE_CHECKING
 
+from gsw_graph.loaders.files import LeftOut
 from gsw_graph.loaders.split import Block
 from gsw_graph.loaders.text import join_lines, shifted, vocabulary
 
@@ -71,18 +72,18 @@ _OPENS_MARKDOWN = (
 )
 _ADDED = re.compile(
     rf"(?P<code>{_CODE})|(?P<formula>{_FORMULA})|(?P<comment>{_COMMENT})|(?P<include>{_INCLUDE})"
-    rf"|(?P<template>{_TEMPLATE})|(?P<attributes>{_ATTRIBUTES})|(?P<wiki>{_WIKI_LINK})"
+    rf"|(?P<template_tag>{_TEMPLATE})|(?P<attributes>{_ATTRIBUTES})|(?P<wiki>{_WIKI_LINK})"
     rf"|(?P<footnote>\[\^(?P<number>[^\[\]\s]{{1,60}})\](?::(?P<stuck>(?=\S))?)?)"
     rf"|(?P<target>{_TARGET})|(?P<opening>{_OPENS_MARKDOWN})",
     re.MULTILINE,
 )
 _PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".svg", ".webp", ".bmp", ".avif", ".heic", ".tiff")
 _KEPT = re.compile("\ue000(\\d+)\ue001")  # the place of a formula
-_FENCE = re.compile(r"[ \t>]*(`{3,}|~{3,})")
+FENCE = re.compile(r"[ \t>]*(`{3,}|~{3,})")
 _INDENTED = re.compile(
     r"""([ \t]*)(?:!!!|\?\?\?\+?|===[!+]?(?=[ \t]+["']))[ \t]*[\w -]*?[ \t]*(?:["']([^\n]*)["'])?[ \t]*$"""
 )
-_SLASHES = re.compile(r"([ \t]*)/{3,}[ \t]*([\w-]+)[ \t]*(?:\|[ \t]*(.*))?$")
+_SLASHES = re.compile(r"([ \t]*)/{3,}[ \t]*[\w-]+[ \t]*(?:\|[ \t]*(.*))?$")
 _COLONS = re.compile(
     r"([ \t]*)(?::{3,}|`{3,}(?=\{)|~{3,}(?=\{))[ \t]*(?:\{([^{}\n]*)\}|([\w.-]+))?[ \t]*(.*)$"
 )
@@ -106,54 +107,46 @@ _INCLUDING = re.compile(r"(?:literal)?include|toctree|auto\w+|image|figure|conte
 
 def link_name(link: re.Match[str]) -> str:
     """Return what a wiki link shows: its alias, else the name of the note, else that of a heading here."""
-    name = link["page"].rstrip("/").rpartition("/")[2].removesuffix(".md").strip()
-    return (link["alias"] or "").strip() or name or link["place"].strip("#^ ")
+    alias = (link["alias"] or "").strip()
+    if alias:
+        return alias
+    name = link["page"].rstrip("/").rpartition("/")[2]
+    return name.removesuffix(".md").strip() or link["place"].strip("#^ ")
 
 
-class _Dialects:
-    """What dialects add to Markdown, taken out of a text or written as plain Markdown.
+def _plain_markdown(text: str, left: LeftOut, formulas: list[str]) -> str:
+    """Return a text as plain Markdown, without what dialects add to it.
 
     Args:
+        text: As it is written.
         left: Counts what is left out.
-
-    Attributes:
-        formulas: Those of the text, each of which has a mark with its number in the plain text.
+        formulas: Takes the formulas, each of which has a mark with its number in the plain text.
     """
 
-    def __init__(self, left: Counter[str]) -> None:
-        self._left = left
-        self.formulas: list[str] = []
-
-    def plain(self, text: str) -> str:
-        """Return the text as plain Markdown."""
-        lines = _Admonitions(text, self._left).lines()
-        return _ADDED.sub(self._added, "\n".join(lines))
-
-    def _added(self, match: re.Match[str]) -> str:
-        found = match.groupdict()
-        if found["code"] is not None:
+    def plain(match: re.Match[str]) -> str:
+        kind = match.lastgroup
+        if kind == "code":
             return match[0]
-        if found["formula"] is not None:
-            self.formulas.append(match[0])
-            return f"\ue000{len(self.formulas) - 1}\ue001"
-        if found["wiki"] is not None:
-            return self._wiki_link(match)
-        if found["footnote"] is not None:
-            return rf"\[{match['number']}\]" + " " * (match["stuck"] is not None)
-        if found["comment"] is not None:
-            words = found["html"] or found["note"] or found["liquid"] or ""
-            self._left["comment"] += bool(words.strip())
-        if found["target"] is not None:
+        if kind == "formula":
+            formulas.append(match[0])
+            return f"\ue000{len(formulas) - 1}\ue001"
+        if kind == "footnote":
+            stuck = "" if match["stuck"] is None else " "
+            return rf"\[{match['number']}\]{stuck}"
+        if kind == "target":
             return "#"
-        self._left["include"] += found["include"] is not None
-        self._left["template tag"] += found["template"] is not None
-        return "\n\n" if found["opening"] is not None else ""
-
-    def _wiki_link(self, link: re.Match[str]) -> str:
-        if not link["embedded"]:
-            return link_name(link)
-        self._left["picture" if link["page"].lower().endswith(_PICTURES) else "embedded note"] += 1
+        if kind == "opening":
+            return "\n\n"
+        if kind == "wiki" and not match["embedded"]:
+            return link_name(match)
+        if kind == "wiki":
+            kind = "picture" if match["page"].lower().endswith(_PICTURES) else "embedded note"
+        is_empty = kind == "comment" and not match[0].strip("<!->% \t\n")
+        if kind and kind != "attributes" and not is_empty:
+            left[kind.replace("_", " ")] += 1
         return ""
+
+    return _ADDED.sub(plain, "\n".join(_Admonitions(text, left).lines()))
 
 
 class _Admonitions:
@@ -164,87 +157,98 @@ class _Admonitions:
         left: Counts what is left out.
     """
 
-    def __init__(self, text: str, left: Counter[str]) -> None:
+    def __init__(self, text: str, left: LeftOut) -> None:
         self._lines, self._left = text.split("\n"), left
-        bare = {line.strip() for line in self._lines}
-        self._closing = {line[:3] for line in bare if re.fullmatch(":{3,}|/{3,}", line)}
+        self._closing = set(re.findall(r"^[ \t]*(:::|///)[:/]*[ \t]*$", text, re.MULTILINE))
         self._opened: list[str] = []  # marks that open what is not closed yet
         self._indents: list[int] = []  # of what is opened by its indentation
         self._fence = ""
-        self._dropped = False  # whether what is fenced is left out
+        self._is_dropped = False  # whether what is fenced is left out
         self._options: re.Pattern[str] | None = None  # lines of options may follow
 
     def lines(self) -> Iterator[str]:
         """Yield the lines."""
         for number, written in enumerate(self._lines):
-            depth = len(self._indents)
-            line = self._without_indent(written)
-            if len(self._indents) < depth:
+            line, ends = self._without_indent(written)
+            if ends:
                 yield ""  # no line goes on where an admonition ends
-            bare = line.strip()
             if self._fence:
-                if not self._dropped:
+                if not self._is_dropped:
                     yield line
-                if bare.startswith(self._fence) and not bare.strip(self._fence[0]):
-                    self._fence, self._dropped = "", False
-            elif self._options and self._options.match(line):
-                continue
-            else:
+                if _closes(line, self._fence):
+                    self._fence, self._is_dropped = "", False
+            elif self._options is None or not self._options.match(line):
                 self._options = None
-                yield from self._plain(line, bare, number)
+                yield from self._plain(line, number)
 
-    def _without_indent(self, line: str) -> str:
-        line = line.expandtabs(4) if self._indents else line
+    def _without_indent(self, line: str) -> tuple[str, bool]:
+        """Return a line without the indentation of admonitions, and whether one of them ends before it."""
+        ends = False
+        if self._indents:
+            line = line.expandtabs(4)
         while self._indents and line.strip() and _indent(line) < self._indents[-1]:
             self._indents.pop()
-        return line[4 * len(self._indents) :]
+            ends = True
+        return line[4 * len(self._indents) :], ends
 
-    def _plain(self, line: str, bare: str, number: int) -> Iterator[str]:
-        if bare[:3] in self._opened and not bare.strip(bare[0]):
-            self._opened.remove(bare[:3])
-            yield ""
-        elif (match := _INDENTED.match(line)) and self._leads_indented(number):
-            self._indents.append(_indent(self._lines[number].expandtabs(4)) + 4)
-            yield from ("", match[1] + (match[2] or ""), "")
-        elif (match := _SLASHES.match(line)) and "///" in self._closing:
+    def _plain(self, line: str, number: int) -> list[str]:
+        mark = line.strip()[:3]
+        if mark in self._opened and _closes(line, mark):
+            self._opened.remove(mark)
+            return [""]
+        if match := _INDENTED.match(line):
+            depth = _indent(self._lines[number]) + 4
+            below = "\n".join(self._lines[number + 1 : number + 3])  # a blank line may be between
+            if _indent(below.lstrip("\n")) >= depth:
+                self._indents.append(depth)
+                return _title(match[1], match[2])
+        if "///" in self._closing and (match := _SLASHES.match(line)):
             self._opened.append("///")
             self._options = _OPTION
-            yield from ("", match[1] + (match[3] or ""), "")
-        elif match := _COLONS.match(line):
-            yield from self._container(line, match)
-        elif match := _ALERT.match(line):
-            yield from (match[1] + match[2], match[1])
-        else:
-            self._fence = match[1] if (match := _FENCE.match(line)) else ""
-            yield line
+            return _title(match[1], match[2])
+        if match := _COLONS.match(line):
+            return self._container(line, match)
+        if match := _ALERT.match(line):
+            return [match[1] + match[2], match[1]]
+        match = FENCE.match(line)
+        self._fence = match[1] if match else ""
+        return [line]
 
-    def _leads_indented(self, number: int) -> bool:
-        """Return whether what follows a line is indented below it."""
-        below = self._lines[number + 1 : number + 3]  # a blank line may be between
-        following = next((line for line in below if line.strip()), "")
-        return _indent(following.expandtabs(4)) >= _indent(self._lines[number].expandtabs(4)) + 4
-
-    def _container(self, line: str, match: re.Match[str]) -> Iterator[str]:
-        """Yield the title of a container, or the line of one that is code; what includes is counted."""
-        mark, directive, name, rest = line.strip()[:3], match[2], match[3], match[4]
-        word = (directive or name or "").strip(".").partition(" ")[0]
-        title = found[1] if (found := _TITLE.search(directive or "")) else rest.strip("[]")
+    def _container(self, line: str, match: re.Match[str]) -> list[str]:
+        """Return the title of a container, or the line of one that is code; what includes is counted."""
+        indent, directive, name, rest = match.groups("")
+        mark = line.strip()[:3]
+        word = (directive or name).strip(".").partition(" ")[0]
         includes = bool(_INCLUDING.fullmatch(word))
-        if mark == ":::" and (includes or "." in (name or "") or mark not in self._closing):
+        is_block = mark == ":::"
+        if is_block and (includes or "." in name or mark not in self._closing):
             self._left["include"] += 1
             self._options = _INDENTED_OPTION
-        elif mark == ":::" or word in _TEXT_DIRECTIVES:
+            return []
+        if is_block or word in _TEXT_DIRECTIVES:
             self._opened.append(mark)
             self._options = _OPTION
-            yield from ("", match[1] + _VERSIONS.get(word, "") + title, "")
-        else:
-            self._fence, self._dropped = mark, includes
-            self._left["include"] += includes
-            if not includes:
-                yield line
+            named = _TITLE.search(directive)
+            title = named[1] if named else rest.strip("[]")
+            return _title(indent, _VERSIONS.get(word, "") + title)
+        self._fence, self._is_dropped = mark, includes
+        if not includes:
+            return [line]
+        self._left["include"] += 1
+        return []
+
+
+def _title(indent: str, title: str | None) -> list[str]:
+    return ["", indent + (title or ""), ""]
+
+
+def _closes(line: str, fence: str) -> bool:
+    bare = line.strip()
+    return bare.startswith(fence) and not bare.strip(fence[0])
 
 
 def _indent(line: str) -> int:
+    line = line.expandtabs(4)
     return len(line) - len(line.lstrip())
 
 
@@ -264,8 +268,13 @@ _BLOCKS = frozenset(
     figcaption figure footer form h1 h2 h3 h4 h5 h6 header hr li main nav ol p pre section summary
     table tr ul""".split()
 )
-_STRUCK = frozenset(("del", "s", "strike"))
-_UNSEEN = frozenset(("head", "script", "style", "template", "noscript", "svg", "title", "textarea"))
+# Tags whose text is left out, by what it is counted as ("" if it is not).
+_UNSEEN = {
+    **dict.fromkeys(("del", "s", "strike"), STRUCK),
+    **dict.fromkeys(("head", "script", "style"), ""),
+    **dict.fromkeys(("template", "noscript", "title", "textarea"), "hidden text"),
+    "svg": "picture",
+}
 _LEFT_OUT = {
     "img": "picture",
     "iframe": "embedded page",
@@ -277,26 +286,27 @@ _VOID = frozenset("area base br col embed hr img input link meta param source tr
 
 
 class _Html(HTMLParser):
-    """The text of a piece of HTML, in blocks: each with its level, 0 for what is no heading.
+    """The text of a piece of HTML, in blocks.
 
     Args:
         left: Counts what is left out.
         is_closed: Tells whether a tag of a name is closed in the text; one that is not is no HTML.
-        inline: Whether it is a part of a paragraph, whose line ends stay.
+        is_inline: Whether it is a part of a paragraph, whose line ends stay.
     """
 
-    def __init__(self, left: Counter[str], is_closed: Callable[[str], bool], inline: bool) -> None:
+    def __init__(self, left: LeftOut, is_closed: Callable[[str], bool], *, is_inline: bool) -> None:
         super().__init__(convert_charrefs=True)
-        self._left, self._is_closed, self._inline = left, is_closed, inline
-        self.blocks: list[tuple[Block, int]] = []
-        self._text: list[str] = []
+        self._left, self._is_closed, self._is_inline = left, is_closed, is_inline
+        self.blocks: list[Block] = []
+        self._text = ""
         self._raised: list[int] = []  # where sup and sub begin
-        self._skipped: list[str] = []
-        self._cells: list[str] | None = None
+        self._skipped = ""  # the tag whose text is left out
+        self._depth = 0  # of tags of this name
+        self._cells: list[str] = []
         self._rows: list[str] = []
-        self._level, self._pre = 0, False
+        self._block = ""  # the tag of the block
 
-    def read(self, text: str) -> list[tuple[Block, int]]:
+    def read(self, text: str) -> list[Block]:
         """Return the blocks of a text."""
         self.feed(text)
         self.close()
@@ -307,34 +317,25 @@ class _Html(HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         written = self.get_starttag_text() or ""
         if self._skipped:
-            self._skipped += [tag] if tag == self._skipped[-1] else []
+            self._depth += tag == self._skipped
         elif tag not in _ELEMENTS and not re.search("[=/]", written) and not self._is_closed(tag):
-            self.handle_data(written)  # a place to fill in: <name>
-        elif (
-            tag in _STRUCK
-            or tag in _UNSEEN
-            or (tag not in _VOID and any(name == "hidden" for name, _ in attrs))
-        ):
-            self._skipped.append(tag)
-            self._left[STRUCK if tag in _STRUCK else "hidden text"] += tag not in (
-                "head",
-                "script",
-                "style",
-                "svg",
-            )
-            self._left["picture"] += tag == "svg"
+            self._text += written  # a place to fill in: <name>
+        elif tag in _UNSEEN or (tag not in _VOID and "hidden" in dict(attrs)):
+            self._skipped, self._depth = tag, 1
+            self._left[_UNSEEN.get(tag, "hidden text")] += 1
         else:
-            self._left[_LEFT_OUT.get(tag, "")] += tag in _LEFT_OUT
+            self._left[_LEFT_OUT.get(tag, "")] += 1
             self._begin(tag)
 
     def handle_endtag(self, tag: str) -> None:
         if self._skipped:
-            if tag == self._skipped[-1]:
-                self._skipped.pop()
+            self._depth -= tag == self._skipped
+            if self._depth == 0:
+                self._skipped = ""
         elif tag in ("sup", "sub") and self._raised:
             start = self._raised.pop()
-            mark = "".join(self._text[start:]).strip()
-            self._text[start:] = [shifted(mark, "_" if tag == "sub" else "^")]
+            sign = "_" if tag == "sub" else "^"
+            self._text = self._text[:start] + shifted(self._text[start:].strip(), sign)
         elif tag in ("tr", "table", "thead", "tbody"):
             self._end_row()
         elif tag in _BLOCKS:
@@ -342,58 +343,66 @@ class _Html(HTMLParser):
 
     def handle_data(self, data: str) -> None:
         if not self._skipped:
-            self._text.append(data)
+            self._text += data
 
     def _begin(self, tag: str) -> None:
         if tag in ("td", "th"):
             self._end_cell()
-            self._cells = [*(self._cells or []), ""]
+            self._cells.append("")
         elif tag == "tr":
             self._end_row()
         elif tag in ("sup", "sub"):
             self._raised.append(len(self._text))
         elif tag == "br":
-            self._text.append("\n" if self._pre else " ")
-        elif tag in _BLOCKS and self._cells is None:
-            self._end_block()
-            self._pre = tag == "pre"
-            self._level = int(tag[1]) if re.fullmatch(r"h[1-6]", tag) else 0
-            self._text += ["- "] if tag == "li" else []
+            self._text += "\n" if self._block == "pre" else " "
+        elif tag in _BLOCKS and self._cells:
+            self._text += " "
         elif tag in _BLOCKS:
-            self._text.append(" ")
+            self._end_block()
+            self._block = tag
+            self._text = "- " if tag == "li" else ""
 
     def _end_cell(self) -> None:
         if self._cells:
-            self._cells[-1] = " ".join("".join(self._text).split())
-            self._text, self._raised = [], []
+            self._cells[-1] = " ".join(self._text.split())
+            self._text, self._raised = "", []
 
     def _end_row(self) -> None:
         if self._cells:
             self._end_cell()
             self._rows.append(f"| {' | '.join(self._cells)} |")
-        self._cells = None
+        self._cells = []
 
     def _end_block(self) -> None:
-        if self._cells is not None:
+        if self._cells:
             return
         if self._rows:
-            self.blocks.append((lines_block("\n".join(self._rows)), 0))
+            self.blocks.append(lines_block("\n".join(self._rows)))
             self._rows = []
-        text = "".join(self._text)
-        shown = text.strip("\n") if self._pre or self._inline else " ".join(text.split())
-        before, _ = self.blocks[-1] if self.blocks else (None, 0)
-        if shown.startswith("- ") and before and before.text.startswith("- "):  # items of a list
-            self.blocks[-1] = Block(f"{before.text.rstrip()}\n{shown}\n\n"), 0
-        elif self._pre and shown.strip():
-            self.blocks.append((lines_block(shown), 0))
-        elif shown.strip("- "):
-            self.blocks.append((Block(f"{shown}\n\n", "heading" if self._level else "prose"), self._level))
-        self._text, self._raised, self._level, self._pre = [], [], 0, False
+        tag, text = self._block, self._text
+        self._block, self._text, self._raised = "", "", []
+        before = self.blocks[-1].text if self.blocks else ""
+        text = text.strip("\n") if tag == "pre" or self._is_inline else " ".join(text.split())
+        if not text.strip("- "):
+            return
+        if text.startswith("- ") and before.startswith("- "):  # items of a list
+            self.blocks[-1] = Block(f"{before.rstrip()}\n{text}\n\n")
+        elif tag == "pre":
+            self.blocks.append(lines_block(text))
+        elif re.fullmatch("h[1-6]", tag):
+            self.blocks.append(heading_block(text, int(tag[1])))
+        else:
+            self.blocks.append(Block(f"{text}\n\n"))
 
 
 def lines_block(text: str) -> Block:
     """Return a block of lines, which stay whole."""
     return Block(f"{text}\n\n", "lines")
+
+
+def heading_block(text: str, level: int) -> Block:
+    """Return a heading of a level."""
+    return Block(f"{' '.join(text.split())}\n\n", "heading", level)
 
 
 # --- the parser ---
@@ -402,6 +411,36 @@ _UNDEFINED = re.compile(r"\[([^\[\]]*)\]\[[^\[\]]*\]")  # [name][reference], whi
 _MARKED = re.compile(r"(?<![\w=])==(?=[^\s=])([^=\n]+)(?<=\S)==(?![\w=])")
 _TAG = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9]*)\b")
 _QUOTE = re.compile(r"^[ \t]*(?:>[ \t]?)+", re.MULTILINE)
+_CODE_MARK = re.compile("\0(\\d+)\0")  # the place of code in a line
+_TABLE = re.compile(r"[ \t]*\|.*(?:\n[ \t]*\|.*)*")
+
+
+def converted_blocks(text: str) -> Iterator[Block]:
+    """Yield the blocks of a text in Markdown that a converter wrote, which has no marks within lines."""
+    from markdown_it import MarkdownIt
+
+    parser = MarkdownIt("zero").enable(["code", "fence", "heading", "lheading", "hr"])
+    lines = text.split("\n")
+    words = cache(partial(vocabulary, text))
+    is_heading = False
+    for token in parser.parse(text):
+        if token.type == "heading_open":
+            level = int(token.tag[1])
+            is_heading = True
+        if not token.map or token.type == "hr":
+            continue
+        written = "\n".join(lines[slice(*token.map)]).rstrip()
+        if token.type == "fence":
+            yield lines_block(written)
+        elif token.type == "code_block":  # indented text, as of definitions
+            for part in re.split(r"\n\s*?\n", written):
+                yield lines_block(join_lines(part, words))
+        elif token.type == "inline" and is_heading:
+            yield heading_block(join_lines(token.content, words), level)
+            is_heading = False
+        elif token.type == "inline":
+            shown = join_lines(written, words)
+            yield lines_block(shown) if _TABLE.fullmatch(written) else Block(f"{shown}\n\n")
 
 
 class Blocks:
@@ -412,95 +451,100 @@ class Blocks:
         left: Counts what is left out.
     """
 
-    def __init__(self, text: str, left: Counter[str]) -> None:
+    def __init__(self, text: str, left: LeftOut) -> None:
         self._left = left
-        self._dialects = _Dialects(left)
-        self._text = self._dialects.plain(text)
+        self._formulas: list[str] = []
+        self._text = _plain_markdown(text, left, self._formulas)
         self._lines = self._text.split("\n")
         self._words = cache(partial(vocabulary, self._text))
         self._is_closed = cache(lambda tag: f"</{tag}" in self._text.lower())
-        self._blocks: list[tuple[Block, int]] = []
+        self._blocks: list[Block] = []
         self._end = -1  # the line after the last prose
         self._depth = 0  # of the HTML around, in which what is indented is no code
         self._marks: list[str] = []  # of the list items around
         self._row: list[str] = []
         self._rows: list[str] = []
 
-    def read(self) -> list[tuple[Block, int]]:
-        """Return the blocks with their heading level, 0 for what is no heading."""
+    def read(self) -> list[Block]:
+        """Return the blocks."""
         from markdown_it import MarkdownIt
 
         environment: dict[str, dict[str, object]] = {}
         tokens = MarkdownIt("commonmark").enable(["table", "strikethrough"]).parse(self._text, environment)
         self._left["link address"] += len(environment.get("references", {}))
-        before = tokens[:1]
+        before = ""
         for token in tokens:
-            self._take(token, before[-1].type if before else "")
-            before = [token]
+            self._take(token, before)
+            before = token.type
         return self._blocks
 
     def _take(self, token: Token, before: str) -> None:
         kind = token.type
         if kind == "inline":
-            self._inline_block(token, before)
+            self._take_inline(token, before)
         elif kind == "list_item_open":
             self._marks.append(f"{token.info}{token.markup} ")
         elif kind == "list_item_close":
             self._marks.pop()
         elif kind == "html_block" or (kind == "code_block" and self._depth > 0):
-            self._html(token.content)
+            self._take_html(token.content)
         elif kind in ("fence", "code_block"):
-            rows = self._lines[slice(*token.map)] if token.map else []
-            text = "\n".join(rows).rstrip()
+            text = "\n".join(self._lines[slice(*(token.map or (0, 0)))]).rstrip()
             self._add(lines_block(_QUOTE.sub("", text) if text.lstrip().startswith(">") else text))
         elif kind == "tr_close":
             self._rows.append(f"| {' | '.join(self._row)} |")
             self._row = []
         elif kind == "thead_close":
-            self._rows.append("|" + "---|" * self._rows[-1].count(" | ") + "---|")
+            self._rows.append("|" + "---|" * (self._rows[-1].count(" | ") + 1))
         elif kind == "table_close":
             self._add(lines_block("\n".join(self._rows)))
             self._rows = []
 
-    def _html(self, text: str) -> None:
-        opened = (tag for tag in _TAG.findall(text) if tag[1].lower() in _BLOCKS)
-        self._depth += sum(-1 if closing else 1 for closing, _ in opened)
-        for block, level in _Html(self._left, self._is_closed, inline=False).read(text):
-            self._add(Block(self._with_formulas(block.text), block.kind), level)
+    def _take_html(self, text: str) -> None:
+        for closing, tag in _TAG.findall(text):
+            if tag.lower() in _BLOCKS:
+                self._depth += -1 if closing else 1
+        for block in self._html(text, is_inline=False):
+            self._add(replace(block, text=self._with_formulas(block.text)))
 
-    def _add(self, block: Block, level: int = 0) -> None:
-        self._blocks.append((block, level))
+    def _html(self, text: str, *, is_inline: bool) -> list[Block]:
+        return _Html(self._left, self._is_closed, is_inline=is_inline).read(text)
+
+    def _add(self, block: Block) -> None:
+        self._blocks.append(block)
         self._end = -1
 
-    def _inline_block(self, token: Token, before: str) -> None:
-        text = self._inline(token.children or [])
+    def _take_inline(self, token: Token, before: str) -> None:
+        text = self._inline(token.children or []).strip()
         if before in ("th_open", "td_open"):
             self._row.append(" ".join(text.split()))
-        elif before == "heading_open" and not self._marks and text.strip():
-            level = self._levels(token)
-            self._add(Block(f"{' '.join(text.split())}\n\n", "heading"), level)
-        elif text.strip():
-            self._prose(text.strip(), *(token.map or (0, 0)))
+        elif text and before == "heading_open" and not self._marks:
+            self._add(heading_block(text, self._level(token)))
+        elif text:
+            self._take_prose(text, *(token.map or (0, 0)))
 
-    def _levels(self, token: Token) -> int:
-        """Return the level of the heading that a line of the text is."""
-        line = self._lines[token.map[0]] if token.map else ""
-        marks = re.match(r"[ >]*(#{1,6})(?!#)", line)
-        below = self._lines[token.map[1]] if token.map and token.map[1] < len(self._lines) else ""
-        return len(marks[1]) if marks else 1 if below.lstrip(" >").startswith("=") else 2
+    def _level(self, token: Token) -> int:
+        """Return the level of a heading, which its next token does not tell."""
+        start, end = token.map or (0, 0)
+        marks = re.match(r"[ >]*(#{1,6})(?!#)", self._lines[start])
+        if marks:
+            return len(marks[1])
+        below = "".join(self._lines[end : end + 1])
+        return 1 if below.lstrip(" >").startswith("=") else 2
 
-    def _prose(self, text: str, start: int, end: int) -> None:
+    def _take_prose(self, text: str, start: int, end: int) -> None:
         """Add a paragraph to the block that ends in the line before, if one does, else as a block."""
-        mark = "".join(" " * len(mark) for mark in self._marks[:-1])
-        indent = " " * len(f"{mark}{self._marks[-1]}") if self._marks else ""
         if self._marks:
-            text = f"{mark}{self._marks[-1]}{text}".replace("\n", f"\n{indent}")
-            self._marks[-1] = " " * len(self._marks[-1])  # the mark is written once
-        if all(line.lstrip().startswith("|") for line in text.split("\n")):
+            *outer, mark = self._marks
+            outer_indent = " " * len("".join(outer))
+            indent = " " * len(mark)
+            text = f"{outer_indent}{mark}{text}".replace("\n", f"\n{outer_indent}{indent}")
+            self._marks[-1] = indent  # the mark is written once
+        if _TABLE.fullmatch(text):
             self._add(lines_block(text))
         elif self._end == start and self._blocks:
-            before, _ = self._blocks[-1]
-            self._blocks[-1] = Block(f"{before.text.rstrip()}\n{text}\n\n"), 0
+            before = self._blocks[-1].text.rstrip()
+            self._blocks[-1] = Block(f"{before}\n{text}\n\n")
         else:
             self._add(Block(f"{text}\n\n"))
         self._end = end
@@ -512,39 +556,35 @@ class Blocks:
         parts: list[str] = []
         is_html = any(token.type in ("html_inline", "s_open") for token in tokens)
         for token in tokens:
-            if token.type == "code_inline":
-                code.append(f"{token.markup}{token.content}{token.markup}")
-                parts.append(f"\0{len(code) - 1}\0")
-            elif token.type in ("softbreak", "hardbreak"):
+            kind, text = token.type, token.content
+            if kind == "code_inline":
+                parts.append(f"\0{len(code)}\0")
+                code.append(f"{token.markup}{text}{token.markup}")
+            elif kind in ("softbreak", "hardbreak"):
                 parts.append("\n")
-            elif token.type in ("s_open", "s_close"):
-                parts.append("<s>" if token.type == "s_open" else "</s>")
-            elif token.type == "html_inline":
-                parts.append(token.content)
-            elif token.type == "image":
-                self._left["picture"] += 1
-                parts.append(
-                    html.escape(self._inline(token.children or []))
-                    if is_html
-                    else self._inline(token.children or [])
-                )
+            elif kind in ("s_open", "s_close"):
+                parts.append(f"<{token.tag}>" if kind == "s_open" else f"</{token.tag}>")
+            elif kind == "html_inline":
+                parts.append(text)
             else:
-                self._left["link address"] += token.type == "link_open" and token.info != "auto"
-                parts.append(html.escape(token.content) if is_html else token.content)
+                if kind == "image":
+                    self._left["picture"] += 1
+                    text = self._inline(token.children or [])
+                self._left["link address"] += kind == "link_open" and token.info != "auto"
+                parts.append(html.escape(text) if is_html else text)
         text = "".join(parts)
         if is_html:
-            blocks = _Html(self._left, self._is_closed, inline=True).read(text)
-            text = "\n".join(re.sub("  +", " ", block.text.strip("\n")) for block, _ in blocks)
-        text, undefined = _UNDEFINED.subn(r"\1", text) if "][" in text else (text, 0)
+            shown = [block.text.strip("\n") for block in self._html(text, is_inline=True)]
+            text = re.sub("  +", " ", "\n".join(shown))
+        text, undefined = _UNDEFINED.subn(r"\1", text)
         self._left["link address"] += undefined
         text = join_lines(_MARKED.sub(r"\1", text), self._words)
-        text = re.sub("\0(\\d+)\0", lambda match: code[int(match[1])], text)
+        text = _CODE_MARK.sub(lambda match: code[int(match[1])], text)
         return self._with_formulas(text)
 
     def _with_formulas(self, text: str) -> str:
-        formulas = self._dialects.formulas
-        if not formulas:
-            return text
-        return _KEPT.sub(
-            lambda match: formulas[int(match[1])] if int(match[1]) < len(formulas) else match[0], text
-        )
+        def formula(match: re.Match[str]) -> str:
+            number = int(match[1])
+            return self._formulas[number] if number < len(self._formulas) else match[0]
+
+        return _KEPT.sub(formula, text)

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from xml.etree.ElementTree import Element
 
 from gsw_graph.loaders import numerals
-from gsw_graph.loaders.ooxml import is_on, kind_of, number, parse, value
+from gsw_graph.loaders.ooxml import is_on, number, parse, value
 
 _MOST_DEPTH = 20  # styles that are based on each other
 _PLACE = re.compile(r"%([1-9])")
 _LEVELS = range(9)
+_LIST = "{*}pPr/{*}numPr/{*}numId"
+_DEPTH = "{*}pPr/{*}numPr/{*}ilvl"
 BULLETS = (
     '<w:numbering xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main">'
     '<w:abstractNum w:abstractNumId="1">'
@@ -30,10 +32,12 @@ class Styles:
     """
 
     def __init__(self, data: bytes | None) -> None:
-        styles = [] if data is None else parse(data).findall("{*}style")
-        self._styles = {value(style, "styleId") or "": style for style in styles}
-        defaults = (style for style in styles if value(style, "default") in ("1", "true"))
-        self._default = next((style for style in defaults if value(style, "type") == "paragraph"), None)
+        self._styles: dict[str, Element] = {}
+        self._default: Element | None = None
+        for style in [] if data is None else parse(data).iterfind("{*}style"):
+            self._styles[value(style, "styleId") or ""] = style
+            if value(style, "type") == "paragraph" and value(style, "default") in ("1", "true"):
+                self._default = style
         self._known: dict[tuple[str | None, str | None, str], bool] = {}
 
     def chain(self, name: str | None) -> Iterator[Element]:
@@ -54,9 +58,17 @@ class Styles:
         key = style, paragraph_style, name
         if key not in self._known:
             styles = [*(self.chain(style) if style else ()), *self.chain(paragraph_style)]
-            found = (style.find(f"{{*}}rPr/{{*}}{name}") for style in styles)
-            self._known[key] = is_on(next((one for one in found if one is not None), None))
+            self._known[key] = is_on(_nearest(styles, f"{{*}}rPr/{{*}}{name}"))
         return self._known[key]
+
+
+def _nearest(styles: Iterable[Element], path: str) -> Element | None:
+    """Return the property at a path of the first style that has it."""
+    for style in styles:
+        found = style.find(path)
+        if found is not None:
+            return found
+    return None
 
 
 @dataclass(slots=True)
@@ -98,13 +110,17 @@ class Numbering:
         root = None if data is None else parse(data)
         if root is None:
             return
-        abstracts = {value(one, "abstractNumId"): one for one in root.iterfind("{*}abstractNum")}
-        by_style = {value(one.find("{*}styleLink")): one for one in abstracts.values()}
-        shared = {key: _List(_levels(one)) for key, one in abstracts.items()}
-        for key, one in abstracts.items():
-            linked = by_style.get(value(one.find("{*}numStyleLink")) or "")
-            if linked is not None:
-                shared[key] = shared[value(linked, "abstractNumId")]
+        shared: dict[str | None, _List] = {}
+        by_style: dict[str | None, _List] = {}
+        abstracts = root.findall("{*}abstractNum")
+        for abstract in abstracts:
+            numbers = _List(_levels(abstract))
+            shared[value(abstract, "abstractNumId")] = numbers
+            by_style[value(abstract.find("{*}styleLink"))] = numbers
+        for abstract in abstracts:
+            linked = value(abstract.find("{*}numStyleLink"))
+            if linked in by_style and linked:
+                shared[value(abstract, "abstractNumId")] = by_style[linked]
         for num in root.iterfind("{*}num"):
             base = shared.get(value(num.find("{*}abstractNumId")), _List())
             own = _List(dict(base.levels), base.counts)
@@ -131,22 +147,21 @@ class Numbering:
 
     def _place(self, paragraph: Element) -> tuple[_List, int] | None:
         """Return the list of a paragraph and its level there, by itself or by its style."""
-        own = paragraph.find("{*}pPr/{*}numPr")
         name = value(paragraph.find("{*}pPr/{*}pStyle"))
-        list_id = None if own is None else value(own.find("{*}numId"))
-        depth = None if own is None else value(own.find("{*}ilvl"))
-        style_id, style_depth = None, None
+        list_id = value(paragraph.find(_LIST))
+        depth = value(paragraph.find(_DEPTH))
+        style_id = style_depth = None
         for style in self._styles.chain(name):
-            numbered = style.find("{*}pPr/{*}numPr")
-            if numbered is not None and style_id is None:
-                style_id = value(numbered.find("{*}numId"))
-                style_depth = style_depth or value(numbered.find("{*}ilvl"))
+            if style_id is None:
+                style_id = value(style.find(_LIST))
+                style_depth = style_depth or value(style.find(_DEPTH))
         numbers = self._lists.get(list_id or style_id or "")
         if numbers is None:
             return None
         if depth is None and name:
-            of_style = [str(depth) for depth, level in numbers.levels.items() if level.style == name]
-            depth = next(iter(of_style), None)
+            for of_style, level in numbers.levels.items():
+                if level.style == name:
+                    return numbers, of_style
         return numbers, _whole(depth or style_depth)
 
 
@@ -173,8 +188,9 @@ def _levels(element: Element) -> dict[int, _Level]:
 
 def _is_gone(paragraph: Element) -> bool:
     """Return whether a paragraph was deleted or moved: what it holds then belongs to the next."""
-    marks = paragraph.find("{*}pPr/{*}rPr")
-    return marks is not None and any(kind_of(mark) in ("del", "moveFrom") for mark in marks)
+    deleted = paragraph.find("{*}pPr/{*}rPr/{*}del")
+    moved = paragraph.find("{*}pPr/{*}rPr/{*}moveFrom")
+    return deleted is not None or moved is not None
 
 
 def _count(numbers: _List, depth: int) -> None:
@@ -185,7 +201,9 @@ def _count(numbers: _List, depth: int) -> None:
     else:
         counts[depth] = counts[depth] + 1 if depth in counts else level.start
     for deeper in [other for other in counts if other > depth]:
-        after = numbers.levels[deeper].restarts_after if deeper in numbers.levels else None
+        after = None
+        if deeper in numbers.levels:
+            after = numbers.levels[deeper].restarts_after
         if after is None or depth < after:
             del counts[deeper]
 

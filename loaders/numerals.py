@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from typing import TypeAlias
 
 _MOST_ROMAN = 4000
 _ROMAN = "1000 m 900 cm 500 d 400 cd 100 c 90 xc 50 l 40 xl 10 x 9 ix 5 v 4 iv 1 i".split()
@@ -28,8 +29,10 @@ def letters(number: int) -> str:
 
 def ordinal(number: int) -> str:
     """Return 1st, 2nd, 3rd, 4th ... 11th."""
-    teen = number // 10 % 10 == 1
-    return f"{number}{'th' if teen else {1: 'st', 2: 'nd', 3: 'rd'}.get(number % 10, 'th')}"
+    endings = {1: "st", 2: "nd", 3: "rd"}
+    is_teen = number // 10 % 10 == 1
+    ending = "th" if is_teen else endings.get(number % 10, "th")
+    return f"{number}{ending}"
 
 
 def _large_roman(number: int) -> str:
@@ -40,7 +43,8 @@ def _large_letters(number: int) -> str:
     return letters(number).upper()
 
 
-WORD: Mapping[str, Callable[[int], str]] = {
+Numerals: TypeAlias = dict[str | None, Callable[[int], str]]
+WORD: Numerals = {
     "decimalZero": "{:02}".format,
     "lowerLetter": letters,
     "upperLetter": _large_letters,
@@ -51,7 +55,7 @@ WORD: Mapping[str, Callable[[int], str]] = {
 }
 """Formats of numbers in Word; all others are written as digits."""
 
-POINT: Mapping[str, Callable[[int], str]] = {
+POINT: Numerals = {
     "alphaLc": letters,
     "alphaUc": _large_letters,
     "romanLc": roman,
@@ -59,7 +63,7 @@ POINT: Mapping[str, Callable[[int], str]] = {
 }
 """Beginnings of the formats of numbers in PowerPoint; all others are written as digits."""
 
-PAGE: Mapping[str, Callable[[int], str]] = {
+PAGE: Numerals = {
     "a": letters,
     "A": _large_letters,
     "i": roman,

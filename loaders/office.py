@@ -55,16 +55,17 @@ def markdown(data: bytes, contents: Converted) -> None:
         raise UnusableError("locked with a password: save it without one") from error
     kind = contents.loader = _kind(names, parts)
     for pattern, sign, left_out in _UNREAD:
-        unread = [name for name in names if re.fullmatch(pattern, name)]
-        contents.left_out[left_out] += (
-            sum(len(re.findall(sign, parts.get(name, b""))) for name in unread) if sign else len(unread)
-        )
+        for name in names:
+            if re.fullmatch(pattern, name):
+                part = parts.get(name, b"")
+                contents.left_out[left_out] += len(re.findall(sign, part)) if sign else 1
+    about = []
     core = parts.get("docProps/core.xml")
-    contents.describe(
-        (_ABOUT[kind_of(element)], element.text or "")
-        for element in (parse(core) if core else ())
-        if kind_of(element) in _ABOUT and (element.text or "").lower() not in _WRITERS
-    )
+    for element in parse(core) if core else ():
+        key, text = kind_of(element), element.text or ""
+        if key in _ABOUT and text.lower() not in _WRITERS:
+            about.append((_ABOUT[key], text))
+    contents.describe(about)
     if kind == "docx":
         word.read(parts, contents)
     elif kind == "pptx":

@@ -26,8 +26,11 @@ def kind_of(element: Element) -> str:
 
 def value(element: Element | None, name: str = "val") -> str | None:
     """Return an attribute, in whatever namespace."""
-    attributes = {} if element is None else element.attrib
-    return next((value for key, value in attributes.items() if key.rpartition("}")[2] == name), None)
+    if element is not None:
+        for key, written in element.attrib.items():
+            if key.rpartition("}")[2] == name:
+                return written
+    return None
 
 
 def number(element: Element | None, otherwise: int) -> int:
@@ -45,15 +48,13 @@ def relations(parts: Parts, name: str) -> dict[str, tuple[str, str]]:
     """Return the kind and the name of each part that a part points to, by id."""
     folder, _, file = name.rpartition("/")
     links = parts.get(f"{folder}/_rels/{file}.rels")
-    # join takes a target that begins at the root as it is
-    targets = {
-        link.get("Id", ""): (
-            link.get("Type", "").rpartition("/")[2],
-            posixpath.normpath(posixpath.join(f"/{folder}", link.get("Target", ""))).lstrip("/"),
-        )
-        for link in (parse(links) if links else ())
-    }
-    return {key: target for key, target in targets.items() if target[1] in parts}
+    targets: dict[str, tuple[str, str]] = {}
+    for link in parse(links) if links else ():
+        # join takes a target that begins at the root as it is
+        target = posixpath.normpath(posixpath.join(f"/{folder}", link.get("Target", ""))).lstrip("/")
+        if target in parts:
+            targets[link.get("Id", "")] = link.get("Type", "").rpartition("/")[2], target
+    return targets
 
 
 def packed(parts: Parts) -> io.BytesIO:
@@ -72,7 +73,9 @@ def marked(pieces: Iterable[tuple[bool, str]]) -> str:
     for struck, group in groupby(pieces, key=lambda piece: piece[0]):
         words = "".join(word for _, word in group)
         bare = words.strip()
-        text += words.replace(bare, f"~~{bare}~~", 1) if struck and bare else words
+        if struck and bare:
+            words = words.replace(bare, f"~~{bare}~~", 1)
+        text += words
     return text
 
 
@@ -80,6 +83,7 @@ def table(rows: list[list[str]]) -> Iterator[str]:
     """Yield the lines of a table, without the columns that are empty."""
     used = sorted({n for row in rows for n, text in enumerate(row) if text})
     for number, row in enumerate(rows):
-        yield "| " + " | ".join((row[n] if n < len(row) else "").replace("|", "/") for n in used) + " |"
+        cells = [row[n].replace("|", "/") if n < len(row) else "" for n in used]
+        yield f"| {' | '.join(cells)} |"
         if number == 0:
             yield "|" + "---|" * len(used)

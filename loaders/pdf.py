@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import re
 import threading
-from collections import Counter
 from functools import partial
 from itertools import islice
 from typing import Any
 
 from gsw_graph.loaders.columns import Box, Word, read_columns
-from gsw_graph.loaders.files import Converted, UnusableError
+from gsw_graph.loaders.files import Converted, LeftOut, UnusableError
 from gsw_graph.loaders.text import join_lines
 
 # PDFium is not made for several threads.
@@ -37,10 +36,9 @@ def read_pdf(data: bytes, contents: Converted) -> None:
         try:
             document = pypdfium2.PdfDocument(data)
         except pypdfium2.PdfiumError as error:
-            locked = getattr(error, "err_code", None) == _PASSWORD
-            raise UnusableError(
-                "locked with a password: save it without one" if locked else "a broken PDF file"
-            ) from error
+            if getattr(error, "err_code", None) == _PASSWORD:
+                raise UnusableError("locked with a password: save it without one") from error
+            raise UnusableError("a broken PDF file") from error
         pages: list[str] = []
         left = _MOST_PLACES
         try:
@@ -65,7 +63,9 @@ def read_pdf(data: bytes, contents: Converted) -> None:
         )
     contents.text, contents.plain = join_lines("\n".join(filter(None, pages))), True
     title = " ".join(described.pop("Title").split())
-    contents.title = title if title.casefold() in " ".join(pages[0].casefold().split()) else ""
+    first_page = " ".join(pages[0].casefold().split())
+    if title.casefold() in first_page:
+        contents.title = title
     contents.describe(described.items())
 
 
@@ -112,7 +112,7 @@ def _boxes(page: Any) -> list[Box]:
     return [item.get_bounds() for item in objects]
 
 
-def _count(page: Any, left_out: Counter[str]) -> None:
+def _count(page: Any, left_out: LeftOut) -> None:
     """Count what is on a page besides its text."""
     import pypdfium2.raw as raw
 

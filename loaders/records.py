@@ -30,7 +30,7 @@ import codecs
 import io
 import json
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
@@ -40,6 +40,7 @@ from gsw_graph.loaders.files import (
     MAX_LINE,
     File,
     Item,
+    Items,
     NothingError,
     Record,
     UnusableError,
@@ -73,10 +74,12 @@ Reader: TypeAlias = Callable[[Record], Iterator[Item]]
 # --- files ---
 
 
-def read_lines(file: File) -> Iterator[Item]:
+def read_lines(file: File) -> Items:
     """Yield one record a line, read one at a time; a bad line is a failure and the next is read."""
-    codec = detect_encoding(file.head[: file.head.rfind(b"\n") + 1] or file.head)
-    file = file if codec in (None, "utf-8") else transcode(file, codec)
+    whole_lines = file.head[: file.head.rfind(b"\n") + 1]
+    codec = detect_encoding(whole_lines or file.head)
+    if codec and codec != "utf-8":
+        file = transcode(file, codec)
     blank = True
     for number, (place, line) in enumerate(lines(file), 1):
         blank = blank and line is not None and not line.strip()
@@ -98,7 +101,7 @@ def read_lines(file: File) -> Iterator[Item]:
         raise NothingError("empty")
 
 
-def read_whole(file: File) -> Iterator[Item]:
+def read_whole(file: File) -> Items:
     """Yield what one JSON array or object holds. The format allows no less than the whole file in memory."""
     from gsw_graph.loaders import markdown
 
@@ -127,7 +130,7 @@ def read_whole(file: File) -> Iterator[Item]:
         yield from _object(value, file.name, file, "")
 
 
-def _object(value: object, place: str, file: File, number: str) -> Iterator[Item]:
+def _object(value: object, place: str, file: File, number: str) -> Items:
     reader = _reader(value)
     if not isinstance(value, dict):
         yield Failure(place, f"not a record: {SHAPES}")
@@ -139,18 +142,20 @@ def _object(value: object, place: str, file: File, number: str) -> Iterator[Item
         yield from (reader or read_record)(Record(value, place, file, number))
 
 
-def _array(values: list[Any], place: str, file: File) -> Iterator[Item]:
+def _array(values: list[Any], place: str, file: File) -> Items:
     from gsw_graph.loaders import chat_exports, conversations, panini
 
     if chat_exports.is_slack(values):
         yield from conversations.read_slack(values, place, file)
         return
     readers = [_reader(value) for value in values]
-    if not any(readers) and chat_exports.is_slack_list(file):
-        yield Skipped(place, "a list of a Slack export; its names are read with the messages")
-        return
     if not any(readers):
-        yield Failure(place, f"JSON of an unknown shape: {SHAPES}") if values else Skipped(place, "empty")
+        if chat_exports.is_slack_list(file):
+            yield Skipped(place, "a list of a Slack export; its names are read with the messages")
+        elif values:
+            yield Failure(place, f"JSON of an unknown shape: {SHAPES}")
+        else:
+            yield Skipped(place, "empty")
         return
     # The chunks of one document may occur in several objects.
     keyed = [value for value, reader in zip(values, readers, strict=True) if reader is panini.read_keyed]
@@ -167,24 +172,27 @@ def _reader(value: object) -> Reader | None:
 
     if not isinstance(value, dict):
         return None
-    keys, with_text = value.keys(), "text" in value
-    shapes: tuple[tuple[bool, Reader], ...] = (
-        (panini.is_chunk(value), panini.read_chunk),
-        (conversations.is_conversation(value) and not with_text, conversations.read),
-        (isinstance(value.get("documents"), dict) and not with_text, panini.read_combined),
-        (not with_text and any(map(panini.is_chunk, value.values())), panini.read_keyed),
-        (not keys.isdisjoint(("extracted_entities", "extracted_triples")), read_openie),
-        ("passage" in value and (not with_text or "propositions" in value), read_openie),
-        (not keys.isdisjoint(("entities", "verb_phrases", "propositions")), read_workspace),
-        (with_text, read_record),
-    )
-    return next((reader for fits, reader in shapes if fits), None)
+    if panini.is_chunk(value):
+        return panini.read_chunk
+    if "text" not in value:
+        if conversations.is_conversation(value):
+            return conversations.read
+        if isinstance(value.get("documents"), dict):
+            return panini.read_combined
+        if any(map(panini.is_chunk, value.values())):
+            return panini.read_keyed
+    is_openie = "passage" in value and ("text" not in value or "propositions" in value)
+    if is_openie or "extracted_entities" in value or "extracted_triples" in value:
+        return read_openie
+    if "entities" in value or "verb_phrases" in value or "propositions" in value:
+        return read_workspace
+    return read_record if "text" in value else None
 
 
 # --- documents ---
 
 
-def read_record(record: Record) -> Iterator[Item]:
+def read_record(record: Record) -> Items:
     """Yield the document of one record, or what is wrong with it."""
     document = record_document(record.value, record.place, "corpus")
     yield document if isinstance(document, Failure) else (record.place, document)
@@ -199,25 +207,29 @@ def record_document(value: Mapping[str, object], place: str, loader: str) -> Doc
         loader: What reads it.
     """
     text, title, name, source = (value.get(key) for key in ("text", "title", "id", "source"))
-    written, key = str(text), "" if name is None else str(name)
-    problem = flaw(value)
-    problems = (
-        (problem is not None, problem),
-        (text is None, f"no `text`: {SHAPES}"),
-        (not isinstance(text, str), f"`text` is not a string: {SHAPES}"),
-        (not written.strip(), "empty: `text` is only white space"),
-        (not isinstance(title, str | None), "`title` is not a string"),
-        (len(written) + len(str(title or "")) > MAX_LINE, f"a record of more than {MAX_LINE // 2**20} MiB"),
-        (
-            not isinstance(name, str | int | None) or isinstance(name, bool),
-            "`id` is neither a string nor a whole number",
-        ),
-        (not isinstance(source, str | None), "`source` is not a string"),
-    )
-    if reason := next((reason for wrong, reason in problems if wrong), None):
+    reason = flaw(value)
+    if reason:
         return Failure(place, reason)
+    if text is None:
+        reason = f"no `text`: {SHAPES}"
+    elif not isinstance(text, str):
+        reason = f"`text` is not a string: {SHAPES}"
+    elif not text.strip():
+        reason = "empty: `text` is only white space"
+    elif not isinstance(title, str | None):
+        reason = "`title` is not a string"
+    elif len(text) + len(title or "") > MAX_LINE:
+        reason = f"a record of more than {MAX_LINE // 2**20} MiB"
+    elif not isinstance(name, str | int | None) or isinstance(name, bool):
+        reason = "`id` is neither a string nor a whole number"
+    elif not isinstance(source, str | None):
+        reason = "`source` is not a string"
+    if reason:
+        return Failure(place, reason)
+    written = str(text)
+    key = "" if name is None else str(name)
     shown = str(title or "")
-    source = "#".join(part for part in (str(source or ""), key) if part) or named(shown, written)
+    source = "#".join(filter(None, (str(source or ""), key))) or named(shown, written)
     passages = tuple(Passage(part, shown, n) for n, part in enumerate(pieces(written)))
     meta = metadata((key, part) for key, part in value.items() if key not in OWN)
     return Document(source, shown, passages, loader, meta=meta)
@@ -237,7 +249,9 @@ def pieces(text: str) -> list[str]:
 def titled(passage: str) -> tuple[str, str]:
     """Return title and text of a passage that was written as title, newline, text."""
     title, _, text = passage.partition("\n")
-    return (title, text) if len(title) < _TITLE and text.strip() else ("", passage)
+    if len(title) < _TITLE and text.strip():
+        return title, text
+    return "", passage
 
 
 def flaw(value: object) -> str | None:
@@ -262,29 +276,29 @@ class Places:
 
     def __init__(self, passages: Sequence[Passage]) -> None:
         self._first = passages[0].position
-        self._with: dict[str, set[int]] = defaultdict(set)
-        for passage in passages if len(passages) > 1 else ():
-            for word in _WORD.findall(passage.full_text.casefold()):
-                self._with[word].add(passage.position)
+        self._words: dict[int, set[str]] = {}
+        if len(passages) > 1:
+            self._words = {passage.position: _words(passage.full_text) for passage in passages}
         # Many questions of a long text have the same answer, which may occur everywhere.
-        self._best = cache(self._count)
+        self._having = cache(self._find)
 
     def of(self, name: str) -> list[int]:
         """Return the passages that have all words of a name."""
-        return sorted(self._having(name)) or [self._first]
+        return self._having(name) or [self._first]
 
     def best(self, names: Iterable[str]) -> int:
         """Return the passage that has the most of some names, the first of several."""
-        return self._best(tuple(names)) if self._with else self._first
-
-    def _count(self, names: tuple[str, ...]) -> int:
         counts = Counter(position for name in names for position in self._having(name))
-        return min(counts, key=lambda position: (-counts[position], position), default=self._first)
+        most = max(counts.values(), default=0)
+        return min((position for position in counts if counts[position] == most), default=self._first)
 
-    def _having(self, name: str) -> set[int]:
-        words = set(_WORD.findall(name.casefold())) if self._with else set()
-        having = sorted((self._with.get(word, set()) for word in words), key=len)
-        return set.intersection(*having) if having else set()
+    def _find(self, name: str) -> list[int]:
+        words = _words(name)
+        return [position for position, found in self._words.items() if words and words <= found]
+
+
+def _words(text: str) -> set[str]:
+    return set(_WORD.findall(text.casefold()))
 
 
 def add_contents(
@@ -296,36 +310,37 @@ def add_contents(
             if not assembler.entity(name, position, roles):
                 break
     for phrase, questions in phrases:
-        answers = (answer for _, answers in questions for answer in answers)
+        answers = [answer for _, of_question in questions for answer in of_question]
         assembler.verb_phrase(phrase, questions, places.best(answers))
 
 
-def finished(assembler: Assembler, extractor: str, place: str, faults: Iterable[str]) -> Iterator[Item]:
+def finished(assembler: Assembler, extractor: str, place: str, faults: Iterable[str]) -> Items:
     """Yield the workspace, and what is wrong with parts of it."""
     yield place, assembler.workspace(extractor)
-    yield from (Failure(place, fault, part=True) for fault in shortened([*faults, *assembler.faults]))
+    for fault in shortened([*faults, *assembler.faults]):
+        yield Failure(place, fault, part=True)
 
 
-def read_openie(record: Record) -> Iterator[Item]:
+def read_openie(record: Record) -> Items:
     """Yield the workspace of the entities, triples and propositions of a passage."""
-    return read_workspace(
-        record, "propositions" if {"passage", "propositions"} <= record.value.keys() else "openie"
-    )
+    is_propositions = "passage" in record.value and "propositions" in record.value
+    return read_workspace(record, "propositions" if is_propositions else "openie")
 
 
-def read_workspace(record: Record, loader: str = "workspaces") -> Iterator[Item]:
+def read_workspace(record: Record, loader: str = "workspaces") -> Items:
     """Yield the workspace of one record, then what is wrong with parts of it."""
     value, passage = record.value, record.value.get("passage")
-    own = loader == "workspaces"
-    titled_text = isinstance(value.get("title"), str) and isinstance(value.get("text"), str)
-    if not own and not titled_text and isinstance(passage, str):
-        value = {**value, **dict(zip(("title", "text"), titled(passage), strict=True))}
+    is_own = loader == "workspaces"
+    has_text = isinstance(value.get("title"), str) and isinstance(value.get("text"), str)
+    if not is_own and not has_text and isinstance(passage, str):
+        title, text = titled(passage)
+        value = {**value, "title": title, "text": text}
     document = record_document(value, record.place, loader)
     if isinstance(document, Failure):
         yield document
         return
     assembler, places, node = Assembler(document), Places(document.passages), Node(value)
-    if own:
+    if is_own:
         entities = [(name, list(entity.roles())) for name, entity in node.objects("entities", name=("name",))]
         phrases = node.phrases("verb_phrases", answers=lambda question: [*question.answers({})])
         add_contents(assembler, places, entities, phrases)
@@ -345,9 +360,11 @@ def _add_triples(assembler: Assembler, places: Places, node: Node) -> None:
         return
     bad = []
     for triple in triples:
-        texts = triple if isinstance(triple, list) and len(triple) == 3 else ()
-        if texts and all(isinstance(text, str) and text.strip() for text in texts):
-            assembler.triple(triple[0], triple[1], triple[2], places.best(triple[::2]))
+        texts = triple if isinstance(triple, list) else []
+        texts = [text for text in texts if isinstance(text, str) and text.strip()]
+        if len(texts) == 3 == len(triple):
+            subject, predicate, value = texts
+            assembler.triple(subject, predicate, value, places.best([subject, value]))
         else:
             bad.append(triple)
     if bad:

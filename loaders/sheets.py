@@ -34,7 +34,8 @@ def lines(parts: Parts, contents: Converted) -> Iterator[str]:
             parts[name] = _with_marks(part)
     book = openpyxl.load_workbook(packed(parts), data_only=True, read_only=True, keep_links=False)
     formulas = None
-    if any(_WITHOUT_VALUE.search(data) for name, data in parts.items() if "/worksheets/" in name):
+    sheets = [data for name, data in parts.items() if "/worksheets/" in name]
+    if any(map(_WITHOUT_VALUE.search, sheets)):
         formulas = openpyxl.load_workbook(packed(parts), read_only=True, keep_links=False)
     names = _parts_of_sheets(parts)
     left = _MOST_CELLS
@@ -70,17 +71,14 @@ def _row(cells: Sequence[Any], formulas: Sequence[object], contents: Converted) 
     """Return what the cells of a row show, or their formulas if no value was kept; such cells are counted."""
     row: list[str] = []
     for cell, formula in zip_longest(cells, formulas[: len(cells)]):
-        contents.left_out["uncalculated formula"] += cell.value is None and formula is not None
-        row.append(_text(cell, formula))
+        text = shown(cell.value, cell.number_format or "General")
+        if cell.value is None and formula is not None:
+            contents.left_out["uncalculated formula"] += 1
+            text = " ".join(str(formula).split())
+        elif text and cell.font is not None and cell.font.strike:
+            text = f"~~{text}~~"
+        row.append(text)
     return row
-
-
-def _text(cell: Any, formula: object) -> str:
-    """Return what a cell shows, or its formula if no value of it was kept."""
-    if cell.value is None:
-        return "" if formula is None else " ".join(str(formula).split())
-    text = shown(cell.value, cell.number_format or "General")
-    return f"~~{text}~~" if text and cell.font is not None and cell.font.strike else text
 
 
 # --- what openpyxl does not tell ---
@@ -100,19 +98,25 @@ def _parts_of_sheets(parts: Parts) -> dict[str, str]:
 
 def _hidden(sheet: bytes, rows: list[list[str]]) -> Iterator[str]:
     """Yield which rows and columns of a sheet are hidden, of those that hold something."""
-    used = {number for number, row in enumerate(rows, 1) if any(row)}
-    numbers = {_numbers(row).get("r", 0) for row in _ROW.findall(sheet)}
-    if numbers & used:
-        yield f"rows {_spans(numbers & used, str)}"
-    filled = {number for row in rows for number, text in enumerate(row, 1) if text}
-    columns: set[int] = set()
+    used_rows: set[int] = set()
+    used_columns: set[int] = set()
+    for number, row in enumerate(rows, 1):
+        filled = [column for column, text in enumerate(row, 1) if text]
+        used_columns.update(filled)
+        if filled:
+            used_rows.add(number)
+    hidden = used_rows.intersection(_numbers(row).get("r", 0) for row in _ROW.findall(sheet))
+    if hidden:
+        yield f"rows {_spans(hidden, str)}"
+    hidden = set()
     for column in _COLUMN.findall(sheet):
         ends = _numbers(column)
-        columns.update(range(ends.get("min", 1), min(ends.get("max", 0), max(filled, default=0)) + 1))
-    if columns & filled:
+        first, last = ends.get("min", 1), ends.get("max", 0)
+        hidden.update(number for number in used_columns if first <= number <= last)
+    if hidden:
         from openpyxl.utils import get_column_letter
 
-        yield f"columns {_spans(columns & filled, get_column_letter)}"
+        yield f"columns {_spans(hidden, get_column_letter)}"
 
 
 def _numbers(tag: bytes) -> dict[str, int]:

@@ -10,26 +10,40 @@ from gsw_graph.loaders import numerals
 from gsw_graph.loaders.ooxml import Parts, kind_of, marked, parse, relations, table, value
 from gsw_graph.loaders.text import shifted
 
+_KIND = re.compile("(.*?)(Period|ParenR|ParenBoth|Plain)")
 _BRACKETS = {"Period": "{}.", "ParenR": "{})", "ParenBoth": "({})", "Plain": "{}"}
 
 
 def texts(parts: Parts) -> Iterator[str]:
     """Yield the texts of all slides."""
-    names = [name for name in parts if re.fullmatch(r"ppt/slides/slide\d+\.xml", name)]
-    links = relations(parts, "ppt/presentation.xml")
-    shown = parse(parts["ppt/presentation.xml"]).iterfind("{*}sldIdLst/{*}sldId") if links else ()
-    # a slide has an id of its own, too
-    ids = [value for element in shown for key, value in element.attrib.items() if key.endswith("}id")]
-    by_number = sorted(names, key=lambda name: int(re.findall(r"\d+", name)[-1]))
-    for name in dict.fromkeys([links[i][1] for i in ids if i in links] or by_number):
+    for name in _names(parts):
         slide = parse(parts[name])
         if slide.get("show") in ("0", "false"):
             yield "(The next slide is hidden.)"
         yield from _shapes(slide)
         for kind, part in relations(parts, name).values():
             if kind == "notesSlide":
-                notes = list(_shapes(parse(parts[part])))
-                yield from [f"notes: {notes[0]}", *notes[1:]] if notes else []
+                lead = "notes: "
+                for note in _shapes(parse(parts[part])):
+                    yield lead + note
+                    lead = ""
+
+
+def _names(parts: Parts) -> list[str]:
+    """Return the parts of the slides, in their order in the presentation if it has one."""
+    links = relations(parts, "ppt/presentation.xml")
+    names: list[str] = []
+    shown = parse(parts["ppt/presentation.xml"]).iterfind("{*}sldIdLst/{*}sldId") if links else ()
+    for element in shown:
+        for key, link in element.attrib.items():
+            # a slide has an id of its own, too
+            if key.endswith("}id") and link in links:
+                names.append(links[link][1])
+    if names:
+        return list(dict.fromkeys(names))
+    numbers = {name: re.fullmatch(r"ppt/slides/slide(\d+)\.xml", name) for name in parts}
+    numbered = [(int(match[1]), name) for name, match in numbers.items() if match]
+    return [name for _, name in sorted(numbered)]
 
 
 def paragraphs(element: Element, path: str) -> list[str]:
@@ -46,11 +60,10 @@ def paragraphs(element: Element, path: str) -> list[str]:
 
 def _number(paragraph: Element, counts: dict[int, tuple[str, int]]) -> str:
     """Return the number that PowerPoint shows before a paragraph, "" if it has none; `counts` goes on."""
-    properties = paragraph.find("{*}pPr")
-    level = _whole(value(properties, "lvl"), 0)
+    level = _whole(value(paragraph.find("{*}pPr"), "lvl"), 0)
     for deeper in [other for other in counts if other > level]:
         del counts[deeper]
-    numbering = None if properties is None else properties.find("{*}buAutoNum")
+    numbering = paragraph.find("{*}pPr/{*}buAutoNum")
     if numbering is None:
         counts.pop(level, None)
         return ""
@@ -58,9 +71,10 @@ def _number(paragraph: Element, counts: dict[int, tuple[str, int]]) -> str:
     before, last = counts.get(level, (kind, 0))
     count = last + 1 if last and before == kind else _whole(numbering.get("startAt"), 1)
     counts[level] = kind, count
-    letters = next((write for name, write in numerals.POINT.items() if kind.startswith(name)), str)
-    bracket = next((form for name, form in _BRACKETS.items() if kind.endswith(name)), "{}.")
-    return bracket.format(letters(count))
+    form = _KIND.fullmatch(kind)
+    if form is None:
+        return f"{count}."
+    return _BRACKETS[form[2]].format(numerals.POINT.get(form[1], str)(count))
 
 
 def _whole(written: str | None, otherwise: int) -> int:
@@ -75,11 +89,14 @@ def _plain_text(paragraph: Element) -> str:
         kind = kind_of(part)
         if kind in ("r", "fld"):
             properties = part.find("{*}rPr")
-            baseline = value(properties, "baseline") or "0"
-            sign = "_" if baseline.startswith("-") else "^" if baseline.strip("0%") else ""
+            baseline = (value(properties, "baseline") or "").strip("0%")
+            sign = "^" if baseline else ""
+            if baseline.startswith("-"):
+                sign = "_"
             struck = (value(properties, "strike") or "noStrike") != "noStrike"
         elif kind == "t":
-            pieces.append((struck, shifted(part.text or "", sign) if sign else part.text or ""))
+            text = part.text or ""
+            pieces.append((struck, shifted(text, sign) if sign else text))
         elif kind in ("br", "p", "tab"):
             pieces.append((struck, " "))
     return " ".join(marked(pieces).split())
@@ -88,11 +105,12 @@ def _plain_text(paragraph: Element) -> str:
 def _shapes(element: Element) -> Iterator[str]:
     """Yield the texts of shapes, but for the numbers, dates and edges of pages."""
     for shape in element:
-        kind, place = kind_of(shape), shape.find("{*}nvSpPr/{*}nvPr/{*}ph")
-        role = "" if place is None else place.get("type", "")
+        kind = kind_of(shape)
+        role = value(shape.find("{*}nvSpPr/{*}nvPr/{*}ph"), "type") or ""
         if kind == "sp" and role in ("title", "ctrTitle"):
             title = " ".join(paragraphs(shape, "{*}txBody/{*}p"))
-            yield f"{'#' if role == 'ctrTitle' else '##'} {title}" if title else ""
+            mark = "#" if role == "ctrTitle" else "##"
+            yield f"{mark} {title}" if title else ""
         elif kind == "sp" and role not in ("sldImg", "sldNum", "hdr", "ftr", "dt"):
             yield from paragraphs(shape, "{*}txBody/{*}p")
         elif kind == "tbl":

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
@@ -107,9 +107,11 @@ def _with_headings(blocks: list[Block]) -> Iterator[tuple[bool, list[str]]]:
         elif block.text.strip():
             if units:
                 yield begins_topic, units
-            first, *rest = (piece for unit in _units(block) for piece in _cut(unit))
-            units, heading = [heading + first, *rest], ""
-            begins_topic, is_next = is_next, False
+            units = [piece for unit in _units(block) for piece in _cut(unit)]
+            units[0] = heading + units[0]
+            heading = ""
+            begins_topic = is_next
+            is_next = False
     if units:  # a heading that leads nothing stays with what precedes it
         units[-1] += heading
         yield begins_topic, units
@@ -167,12 +169,14 @@ def _cut(unit: str) -> list[str]:
 def _best(unit: str, starts: list[int], candidates: range) -> int:
     """Return the last candidate word that begins a line, else one after white space, else one that parts no
     combined character."""
-    places: tuple[Callable[[int], bool], ...] = (
-        lambda n: "\n" in unit[starts[n - 1] : starts[n]],
-        lambda n: unit[starts[n] - 1].isspace(),
-        lambda n: (
-            "\u200d" not in unit[starts[n] - 1 : starts[n] + 1]
-            and not unicodedata.category(unit[starts[n]]).startswith("M")
-        ),
-    )
-    return next((n for fits in places for n in candidates if fits(n)), candidates[0])
+    for n in candidates:
+        if "\n" in unit[starts[n - 1] : starts[n]]:
+            return n
+    for n in candidates:
+        if unit[starts[n] - 1].isspace():
+            return n
+    for n in candidates:
+        around = unit[starts[n] - 1 : starts[n] + 1]
+        if "\u200d" not in around and not unicodedata.category(around[-1]).startswith("M"):
+            return n
+    return candidates[0]

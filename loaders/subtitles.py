@@ -11,17 +11,16 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from itertools import accumulate, pairwise
+from dataclasses import dataclass, field, replace
 
-from gsw_graph.loaders.files import File, Item, NothingError, left_out
+from gsw_graph.loaders.files import File, Items, LeftOut, NothingError, left_out
 from gsw_graph.loaders.split import Block, split
 from gsw_graph.loaders.text import decode, document, stem
 from gsw_graph.model.documents import metadata
 
 _TIME = r"(?:(\d{1,3}):)?(\d{1,2}):(\d\d)(?:[.,:]\d{1,3})?"
 _TIMES = re.compile(rf"\s*{_TIME}\s*(?:-->|,(?=\d+:\d\d:\d\d\.))\s*{_TIME}")
-_DIALOGUE = re.compile(r"Dialogue:\s*(.*)", re.IGNORECASE)
+_NOTE = re.compile(r"^\n[ \t]*NOTE(?=\s)", re.MULTILINE)
 _FIELDS = "layer start end style name marginl marginr marginv effect text".split()
 _HEADER = re.compile(r"^(language|title)[ \t]*:[ \t]*(\S.*)$", re.IGNORECASE | re.MULTILINE)
 _DRAWING = re.compile(r"\{[^{}]*\\p[1-9][^{}]*\}[^{}]*")
@@ -50,35 +49,43 @@ class _Cue:
 class _Speech:
     """What a speaker says, with the time of each part."""
 
-    speaker: str
-    parts: list[tuple[int, str]] = field(default_factory=list)
+    speaker: str = ""
+    parts: list[str] = field(default_factory=list)
+    times: list[int] = field(default_factory=list)
 
     def text(self) -> str:
         """Return the paragraph of the speech."""
-        said = " ".join(part for _, part in self.parts)
+        said = " ".join(self.parts)
         return f"{self.speaker}: {said}" if self.speaker else said
 
 
-def read(file: File) -> Iterator[Item]:
+def read(file: File) -> Items:
     """Yield the document of a file of subtitles."""
     text = decode(file).replace("\r", "\n")
-    left: Counter[str] = Counter()
-    cues = list(_dialogue(text) if "[Events]" in text else _cues(text, left))
+    left: LeftOut = Counter()
+    if "[Events]" in text:
+        cues = _dialogue(text)
+    else:
+        cues = list(_cues(text))
+        if text.startswith("WEBVTT"):
+            left["comment"] += len(_NOTE.findall(text))
     speeches = list(_speeches(_without_repetitions(cues)))
     texts = split(Block(f"{speech.text()}\n\n") for speech in speeches)
     if not texts:
         raise NothingError("empty: subtitles without text")
     headers = {name.lower(): value.strip() for name, value in _HEADER.findall(text.partition("-->")[0])}
     title = headers.get("title", "")
-    speakers = list(dict.fromkeys(speech.speaker for speech in speeches if speech.speaker))
-    known = [
-        ("speakers", speakers),
-        ("duration", _clock(max(cue.end for cue in cues))),
-        ("language", headers.get("language")),
-    ]
-    times = _times(speeches, texts) if len(texts) > 1 else []
-    sections = [f"{title or stem(file)} > {time}" for time in times]
-    yield from document(file, "subtitles", title, texts, text, meta=metadata(known), sections=sections)
+    speakers = dict.fromkeys(speech.speaker for speech in speeches)
+    known = {
+        "speakers": [speaker for speaker in speakers if speaker],
+        "duration": _clock(max(cue.end for cue in cues)),
+        "language": headers.get("language"),
+    }
+    sections = []
+    if len(texts) > 1:
+        sections = [f"{title or stem(file)} > {_clock(time)}" for time in _times(speeches, texts)]
+    meta = metadata(known.items())
+    yield from document(file, "subtitles", title, texts, text, meta=meta, sections=sections)
     yield from left_out(file.name, left)
 
 
@@ -90,70 +97,71 @@ def _seconds(hours: str | None, minutes: str, seconds: str) -> int:
     return 3600 * int(hours or 0) + 60 * int(minutes) + int(seconds)
 
 
-def _cues(text: str, left: Counter[str]) -> Iterator[_Cue]:
-    """Yield the cues of WebVTT, SubRip and SubViewer; comments are counted."""
+def _cues(text: str) -> Iterator[_Cue]:
+    """Yield the cues of WebVTT, SubRip and SubViewer."""
     is_vtt = text.startswith("WEBVTT")
     cue: _Cue | None = None
-    for block in re.split(r"\n[ \t]*\n", text):
-        lines = block.strip("\n").split("\n")
-        starts = [number for number, line in enumerate(lines) if _TIMES.match(line)]
-        if not starts:
-            left["comment"] += is_vtt and lines[0].startswith("NOTE")
-            if cue and not is_vtt and not block.strip().isdigit():
-                cue.lines += lines  # text with an empty line in it
-            continue
-        if cue:
-            yield cue
-            cue = None
-        for start, end in pairwise([*starts, len(lines)]):
+    before = ""
+    is_broken = False  # whether an empty line was before, in or after a cue
+    for line in text.split("\n"):
+        times = _TIMES.match(line)
+        if times:
             if cue:
+                if cue.lines[-1:] == [before] and before.strip().isdigit():
+                    cue.lines.pop()  # the number of the next cue
                 yield cue
-            shown = lines[start + 1 : end]
-            if end < len(lines) and shown and shown[-1].strip().isdigit():
-                shown.pop()  # the number of the next cue
-            match = _TIMES.match(lines[start])
-            times = match.groups() if match else ()
-            cue = _Cue(_seconds(*times[:3]), _seconds(*times[3:]), shown)
+            hours, minutes, seconds, *end = times.groups()
+            cue = _Cue(_seconds(hours, minutes, seconds), _seconds(*end), [])
+            is_broken = False
+        elif not line.strip():
+            is_broken = True
+        elif cue and not (is_vtt and is_broken):
+            cue.lines.append(line)
+        before = line
     if cue:
         yield cue
 
 
-def _dialogue(text: str) -> Iterator[_Cue]:
-    """Yield the cues of SubStation Alpha, by their time."""
-    names, cues = _FIELDS, []
+def _dialogue(text: str) -> list[_Cue]:
+    """Return the cues of SubStation Alpha, by their time."""
+    names = _FIELDS
+    cues = []
     for line in text.partition("[Events]")[2].split("\n"):
-        if line.lower().startswith("format:"):
-            names = [name.strip().lower() for name in line.partition(":")[2].split(",")]
-        elif match := _DIALOGUE.match(line):
-            values = dict(zip(names, match[1].split(",", len(names) - 1), strict=False))
-            start, end = (re.match(_TIME, values.get(key, "").strip()) for key in ("start", "end"))
+        kind, _, rest = line.partition(":")
+        if kind.lower() == "format":
+            names = [name.strip().lower() for name in rest.split(",")]
+        elif kind.lower() == "dialogue":
+            fields = rest.strip().split(",", len(names) - 1)
+            values = dict(zip(names, fields, strict=False))
+            start = re.match(_TIME, values.get("start", "").strip())
+            end = re.match(_TIME, values.get("end", "").strip())
             if start and end:
                 shown = _DRAWING.sub("", values.get("text", "")).replace("\\h", " ")
-                speaker = (values.get("name") or values.get("actor") or "").strip()
-                cues.append(
-                    _Cue(
-                        _seconds(*start.groups()),
-                        _seconds(*end.groups()),
-                        re.split(r"\\[Nn]", shown),
-                        speaker,
-                    )
-                )
-    yield from sorted(cues, key=lambda cue: cue.start)
+                speaker = values.get("name") or values.get("actor") or ""
+                lines = re.split(r"\\[Nn]", shown)
+                cues.append(_Cue(_seconds(*start.groups()), _seconds(*end.groups()), lines, speaker.strip()))
+    return sorted(cues, key=lambda cue: cue.start)
 
 
 def _without_repetitions(cues: list[_Cue]) -> list[_Cue]:
     """Return cues without the lines that the cue before shows too, if captions roll up so throughout."""
-    kept, repeated = [], 0
+    kept: list[_Cue] = []
     before: list[str] = []
+    repeated = 0
     for cue in cues:
-        lines = [plain for line in cue.lines if (plain := _plain(line))]
-        same = max(n for n in range(min(len(before), len(lines)) + 1) if not n or before[-n:] == lines[:n])
-        new = cue.lines if not same else [line for line in cue.lines if _plain(line)][same:]
-        if before and not same and lines and lines[0].startswith(before[-1] + " "):  # a line that grows
-            same, new = 1, [lines[0][len(before[-1]) :].strip(), *lines[1:]]
+        written = [line for line in cue.lines if _plain(line)]
+        plain = [_plain(line) for line in written]
+        same = 0
+        for count in range(1, min(len(before), len(plain)) + 1):
+            if before[-count:] == plain[:count]:
+                same = count
+        new = written[same:]
+        if before and plain and not same and plain[0].startswith(f"{before[-1]} "):  # a line that grows
+            same = 1
+            new = [plain[0][len(before[-1]) :].strip(), *plain[1:]]
         repeated += same > 0
-        kept.append(_Cue(cue.start, cue.end, new, cue.speaker))
-        before = lines or before
+        kept.append(replace(cue, lines=new))
+        before = plain or before
     return kept if 2 * repeated >= len(cues) - 1 > 1 else cues
 
 
@@ -164,45 +172,56 @@ def _plain(line: str) -> str:
 
 def _speeches(cues: list[_Cue]) -> Iterator[_Speech]:
     """Yield what is said, joined as long as the same speaker goes on."""
-    speech = _Speech("")
+    speech = _Speech()
     for cue in cues:
         voice = cue.speaker
         for line in cue.lines:
             first, *voiced = _VOICE.split(line)
             for name, said in [(voice, first), *zip(voiced[::2], voiced[1::2], strict=True)]:
                 voice = " ".join(html.unescape(name).split())
-                plain = _plain(said)
-                if not plain:
+                speaker, plain, is_new = _speaker(voice, _plain(said), speech.speaker)
+                if not plain and not is_new:
                     continue
-                match = None if voice else _NAME.match(plain)
-                if match:
-                    speaker, plain, begins = match[1], plain[match.end() :], match[1] != speech.speaker
-                else:
-                    mark = _NEW_SPEAKER.match(plain)
-                    plain = plain[mark.end() :] if mark else plain
-                    speaker = voice or ("" if mark else speech.speaker)
-                    begins = bool(mark) or speaker != speech.speaker
-                if begins and speech.parts:
+                if is_new and speech.parts:
                     yield speech
-                    speech = _Speech(speaker)
+                    speech = _Speech()
                 speech.speaker = speaker
-                speech.parts += [(cue.start, plain)] if plain else []
+                if plain:
+                    speech.parts.append(plain)
+                    speech.times.append(cue.start)
     if speech.parts:
         yield speech
 
 
-def _times(speeches: list[_Speech], texts: list[str]) -> list[str]:
-    """Return when each passage begins, told by how many letters are before it."""
-    ends, times = [], []
+def _speaker(voice: str, plain: str, before: str) -> tuple[str, str, bool]:
+    """Return the speaker of a line, what is said, and whether another one begins to speak."""
+    if not plain:
+        return before, "", False
+    named = None if voice else _NAME.match(plain)
+    if named:
+        return named[1], plain[named.end() :], named[1] != before
+    mark = _NEW_SPEAKER.match(plain)
+    if mark:
+        return voice, plain[mark.end() :], True
+    speaker = voice or before
+    return speaker, plain, speaker != before
+
+
+def _times(speeches: list[_Speech], texts: list[str]) -> Iterator[int]:
+    """Yield when each passage begins, told by how many letters are before it."""
+    ends: list[int] = []
+    times: list[int] = []
     letters = 0
     for speech in speeches:
         letters += _letters(f"{speech.speaker}:") if speech.speaker else 0
-        for time, part in speech.parts:
+        for part in speech.parts:
             letters += _letters(part)
             ends.append(letters)
-            times.append(time)
-    starts = accumulate((_letters(text) for text in texts[:-1]), initial=0)
-    return [_clock(times[min(bisect_right(ends, start), len(times) - 1)]) for start in starts]
+        times += speech.times
+    start = 0
+    for text in texts:
+        yield times[min(bisect_right(ends, start), len(times) - 1)]
+        start += _letters(text)
 
 
 def _letters(text: str) -> int:

@@ -38,18 +38,23 @@ def _own(table: Any, names: str | list[str]) -> list[Any]:
 
 def _is_layout(table: Any, rows: list[Any]) -> bool:
     """Return whether a table has no columns of its own: all is below each other, or in tables within."""
-    texts = [[cell for cell in row(_CELLS, recursive=False) if cell.get_text(strip=True)] for row in rows]
-    if all(len(row) < 2 for row in texts):
+    widest = 0
+    for row in rows:
+        texts = [cell.get_text(strip=True) for cell in row(_CELLS, recursive=False)]
+        widest = max(widest, len(list(filter(None, texts))))
+    if widest < 2:
         return table.find(_BLOCKS) is not None
-    inner = [tag for tag in table("table") if tag.find_parent("table") is table]
-    within = sum(len(tag.get_text(strip=True)) for tag in inner)
+    within = sum(len(tag.get_text(strip=True)) for tag in _own(table, "table"))
     return within * 2 > len(table.get_text(strip=True))
 
 
 def _written(table: Any) -> str:
     """Return a table that is in a cell of another as text."""
-    rows = [[cell.get_text(" ", strip=True) for cell in row(_CELLS, recursive=False)] for row in table("tr")]
-    return "; ".join(", ".join(filter(None, row)) for row in rows if any(row))
+    rows = []
+    for row in table("tr"):
+        cells = [cell.get_text(" ", strip=True) for cell in row(_CELLS, recursive=False)]
+        rows.append(", ".join(filter(None, cells)))
+    return "; ".join(filter(None, rows))
 
 
 def _fill(rows: list[Any], soup: Any) -> None:

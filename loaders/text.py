@@ -7,7 +7,6 @@ Each row of a table is a line that names its columns, so that a passage can be u
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import zip_longest
@@ -19,7 +18,7 @@ from gsw_graph.loaders.files import (
     LISTED,
     Converted,
     File,
-    Item,
+    Items,
     NothingError,
     Record,
     UnusableError,
@@ -35,26 +34,30 @@ from gsw_graph.model.documents import Document, Failure, Passage, Skipped, Value
 _TITLE = re.compile(r"([^\n]{1,100})\n[^\S\n]*\n\s*(?=\S)")
 
 
-def read(file: File) -> Iterator[Item]:
+def read(file: File) -> Items:
     """Yield the document of a text file."""
     text = decode(file)
     # A short first line that a blank line follows and no punctuation ends is the title.
-    title, body = "", join_lines(text)
+    title = ""
+    body = join_lines(text)
     match = _TITLE.match(body)
-    if match and not (line := match[1].strip()).endswith((".", ",", ";", ":")) and len(line.split()) <= 15:
-        title, body = line, body[match.end() :]
+    if match:
+        line = match[1].strip()
+        if not line.endswith((".", ",", ";", ":")) and len(line.split()) <= 15:
+            title = line
+            body = body[match.end() :]
     yield from document(file, "text", title, split(paragraphs(body)), text)
 
 
-def read_code(file: File) -> Iterator[Item]:
+def read_code(file: File) -> Items:
     """Yield the document of a program or of settings: its lines stay whole, and its file's whole name is its
     title."""
     text = decode(file)
-    blocks = (Block(block.text, "lines") for block in paragraphs(text))
+    blocks = [Block(block.text, "lines") for block in paragraphs(text)]
     yield from document(file, "code", "", split(blocks), text, name=Path(file.name).name)
 
 
-def write(file: File, contents: Converted, key: str = "") -> Iterator[Item]:
+def write(file: File, contents: Converted, key: str = "") -> Items:
     """Yield the document of a plain text that was converted; see `document` for `key`."""
     texts = split([*about_blocks(contents.about), *paragraphs(contents.text)])
     yield from document(
@@ -109,7 +112,7 @@ def document(
     key: str = "",
     meta: Mapping[str, Value] = MappingProxyType({}),
     sections: Sequence[str] = (),
-) -> Iterator[Item]:
+) -> Items:
     """Yield a document of a file.
 
     Args:
@@ -125,10 +128,13 @@ def document(
         sections: Those of its passages, where it has any.
     """
     shown = title or name or stem(file)
-    places = zip_longest(texts, sections, fillvalue="")
-    passages = tuple(Passage(text, shown, n, section) for n, (text, section) in enumerate(places))
-    source = source_of(file, content) + (f"#{key}" if key else "")
-    yield file.name, Document(source, shown, passages, loader, bool(title), meta)
+    passages: list[Passage] = []
+    for text, section in zip_longest(texts, sections, fillvalue=""):
+        passages.append(Passage(text, shown, len(passages), section))
+    source = source_of(file, content)
+    if key:
+        source = f"{source}#{key}"
+    yield file.name, Document(source, shown, tuple(passages), loader, bool(title), meta)
 
 
 def source_of(file: File, content: str) -> str:
@@ -141,7 +147,8 @@ def stem(file: File) -> str:
     if file.path is None:
         return "stdin"
     name = Path(file.name).stem or file.path.stem
-    return " ".join(re.sub(r"[_-]+", " ", name).split()) or name
+    words = re.sub(r"[_-]+", " ", name).split()
+    return " ".join(words) or name
 
 
 # --- tables ---
@@ -160,59 +167,61 @@ _SEPARATOR = re.compile(r'\s*"?sep=(.)"?\s*?(?:\n|$)')
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """A row of a table: the number of its line, and its cells."""
+    """A row of a table: the number of its line, and its cells without empty ones at the end."""
 
     line: int
     cells: list[str]
-
-    @property
-    def width(self) -> int:
-        """Return how many cells there are, but for empty ones at the end."""
-        return max((number for number, cell in enumerate(self.cells, 1) if cell), default=0)
+    written: int
+    """How many cells there are with the empty ones."""
 
 
-def read_table(file: File) -> Iterator[Item]:
+def read_table(file: File) -> Items:
     """Yield the document of a table, then what is wrong with rows. Where a column is named `text`, each row
     is a document, as a record of JSON is, and its other columns are metadata."""
     from gsw_graph.loaders import records
 
     text = decode(file)
     table = _Table(text)
-    rows = [row for row in table.rows() if row.width]
+    rows = [row for row in table.rows() if row.cells]
     head = [cell.lower() for cell in rows[0].cells] if rows else []
-    written = "\n".join(_table_lines(rows))
+    captions = _captions(rows)
+    written = "\n".join(_table_lines(rows, captions))
     if not written:
         raise UnusableError(table.faults[0] if table.faults else "a table without rows")
     if "text" in head:
         for row in rows[1:]:
-            # Cells beyond the head are metadata too.
-            keys = [*head, *(f"column {number + 1}" for number in range(len(head), row.width))]
-            cells = zip(keys, row.cells, strict=False)
-            value = {key: cell if key in records.OWN else typed(cell) for key, cell in cells if cell}
+            value: dict[str, object] = {}
+            for number, cell in enumerate(row.cells):
+                # Cells beyond the head are metadata too.
+                key = head[number] if number < len(head) else f"column {number + 1}"
+                if cell:
+                    value[key] = cell if key in records.OWN else typed(cell)
             yield from records.read_record(Record(value, f"{file.name}: line {row.line}", file))
     else:
         yield from document(file, "csv", "", split([Block(written + "\n", "lines")]), text)
-    yield from (Failure(file.name, fault, part=True) for fault in shortened(table.faults))
-    yield from (Skipped(file.name, notice, part=True) for notice in _odd_rows(rows))
+    for fault in shortened(table.faults):
+        yield Failure(file.name, fault, part=True)
+    for notice in _odd_rows(rows[captions:]):
+        yield Skipped(file.name, notice, part=True)
 
 
 def _odd_rows(rows: list[_Row]) -> Iterator[str]:
     """Yield what is said of the rows that have other numbers of cells than the head."""
-    rows = rows[_captions(rows) :]
     if not _is_head(rows):
         return
     head = rows[0]
-    more = [row.line for row in rows[1:] if row.width > len(head.cells)]
-    fewer = [row.line for row in rows[1:] if len(row.cells) < head.width]
-    kinds = (
-        (more, "more", ", which are read without its names"),
-        (fewer, "fewer", ", whose last columns are taken as empty"),
-    )
-    for numbers, kind, reading in kinds:
-        if numbers:
-            shown = ", ".join(map(str, numbers[:LISTED]))
-            shown += f" and {len(numbers) - LISTED} others" if len(numbers) > LISTED else ""
-            yield f"rows with {kind} cells than the head{reading}: line {shown}"
+    more = [str(row.line) for row in rows[1:] if len(row.cells) > head.written]
+    fewer = [str(row.line) for row in rows[1:] if row.written < len(head.cells)]
+    for kind, lines_of_kind in (
+        ("more cells than the head, which are read without its names", more),
+        ("fewer cells than the head, whose last columns are taken as empty", fewer),
+    ):
+        if lines_of_kind:
+            shown = ", ".join(lines_of_kind[:LISTED])
+            further = len(lines_of_kind) - LISTED
+            if further > 0:
+                shown = f"{shown} and {further} others"
+            yield f"rows with {kind}: line {shown}"
 
 
 class _Table:
@@ -229,10 +238,14 @@ class _Table:
     def __init__(self, text: str) -> None:
         self.faults: list[str] = []
         self._text = text.replace("\r", "\n")
+        delimiters = _DELIMITERS
+        self._start = 0
         declared = _SEPARATOR.match(self._text)  # as Excel writes it
-        self._start = declared.end() if declared else 0
+        if declared:
+            delimiters = declared[1]
+            self._start = declared.end()
         self._sample = self._text[self._start : self._start + _SAMPLE]
-        self._learn(declared[1] if declared else _DELIMITERS)
+        self._learn(delimiters)
 
     def rows(self) -> Iterator[_Row]:
         """Yield the rows; what is wrong with others is added to `faults`."""
@@ -240,37 +253,44 @@ class _Table:
         at = self._start
         while at < len(self._text):
             cells, end = self._row(self._text, at, self._long)
-            if "\n" in self._text[at:end] and self._is_stray(self._text[at:end], cells):
+            written = self._text[at:end]
+            if "\n" in written and self._is_stray(written, cells):
                 cells, end = self._row(self._text, at, self._short)
-            if any(len(cell) > _MOST_CELL for cell in cells):
+            if max(map(len, cells)) > _MOST_CELL:
                 reason = f"a cell of more than {_MOST_CELL:,} characters"
                 self.faults.append(f"line {line}: the row cannot be read ({reason})")
             else:
-                yield _Row(line, [" ".join(cell.split()) for cell in cells])
+                count = len(cells)
+                cells = [" ".join(cell.split()) for cell in cells]
+                while cells and not cells[-1]:
+                    cells.pop()
+                yield _Row(line, cells, count)
             line += self._text.count("\n", at, end) + 1
             at = end + 1
 
     def _learn(self, delimiters: str) -> None:
         """Tell the delimiter, the mark that quotes cells, and how many cells a row has."""
-        best, chosen = (0.0, 0), ",;"[delimiters == ";"]
+        best, chosen = (0.0, 0), ";" if delimiters == ";" else ","
         for delimiter in delimiters:
             self._use(delimiter)
-            for quoted in (self._long, self._short):
-                share, width = self._shape(quoted)
-                if (share, width) > best:
-                    best, chosen = (share, width), delimiter
+            shape = max(self._shape(self._long), self._shape(self._short))
+            if shape > best:
+                best, chosen = shape, delimiter
         self._use(chosen)
         self._width = best[1]
         self._spaced = f"{chosen} " in self._sample.partition("\n")[0]
 
     def _use(self, delimiter: str) -> None:
         """Set what parts and quotes cells."""
-        self._delimiter, escaped = delimiter, re.escape(delimiter)
-        lines = self._sample.split("\n")
-        apostrophes = re.compile(rf"(?:^|{escaped})'[^']*'(?={escaped}|$)")
-        quoted = 0 if '"' in self._sample else sum(bool(apostrophes.search(line)) for line in lines)
-        mark = "'" if 2 * quoted > len(lines) else '"'
-        self._quote, end = mark, rf"(?=[{escaped}\n]|\Z)"
+        self._delimiter = delimiter
+        escaped = re.escape(delimiter)
+        mark = '"'
+        if mark not in self._sample:
+            apostrophes = re.compile(rf"^(?:.*{escaped})?'[^'\n]*'(?:{escaped}|$)", re.MULTILINE)
+            if 2 * len(apostrophes.findall(self._sample)) > self._sample.count("\n") + 1:
+                mark = "'"
+        self._quote = mark
+        end = rf"(?=[{escaped}\n]|\Z)"
         # Within a cell a mark is doubled, or has a backslash before it.
         inner = rf"(?:(?<=\\){mark}(?! *{end})|{mark}{mark})"
         self._long = re.compile(rf" *{mark}([^{mark}]*(?:{inner}[^{mark}]*)*){mark} *{end}")
@@ -284,16 +304,20 @@ class _Table:
         widths: list[int] = []
         while at < len(self._sample) and len(widths) < _LOOKED_AT:
             cells, end = self._row(self._sample, at, quoted)
-            widths += [len(cells)] if any(cells) else []
+            if any(cells):
+                widths.append(len(cells))
             at = end + 1
-        counts = Counter(width for width in widths if width > 1)
-        width = max(counts, key=lambda width: (counts[width], width), default=0)
-        return counts[width] / max(len(widths), 1), width
+        commonest = (0, 0)
+        for width in {*widths} - {1}:
+            commonest = max(commonest, (widths.count(width), width))
+        count, width = commonest
+        return count / max(len(widths), 1), width
 
     def _row(self, text: str, at: int, quoted: re.Pattern[str]) -> tuple[list[str], int]:
         """Return the cells of the row that begins at a place, and the place of its end."""
         line_end = text.find("\n", at)
-        line_end = len(text) if line_end < 0 else line_end
+        if line_end < 0:
+            line_end = len(text)
         if self._quote not in text[at:line_end]:
             return text[at:line_end].split(self._delimiter), line_end
         cells = []
@@ -312,68 +336,80 @@ class _Table:
     def _is_stray(self, written: str, cells: list[str]) -> bool:
         """Return whether the quoted cells of a row of several lines are rows that stray marks enclose."""
         lines = written.split("\n")
-        rows = sum(self._is_row(line) for line in lines)
+        count = len(lines)
+        rows = sum(map(self._is_row, lines))
         if self._width < 2 or rows == 0:
             return False
-        if self._delimiter == "\t" and rows == len(lines):  # no cell has a tab
+        if self._delimiter == "\t" and rows == count:  # no cell has a tab
             return True
         if len(cells) != self._width:
-            return 2 * rows >= len(lines)
-        return 2 * rows > len(lines) > 2
+            return 2 * rows >= count
+        return 2 * rows > count > 2
 
     def _is_row(self, line: str) -> bool:
         """Return whether a line is a row by itself. In prose a comma has a space after it."""
-        prose = f"{self._delimiter} " in line and not self._spaced
-        return not prose and len(self._row(line, 0, self._short)[0]) == self._width
+        if f"{self._delimiter} " in line and not self._spaced:
+            return False
+        cells, _ = self._row(line, 0, self._short)
+        return len(cells) == self._width
 
 
 def _captions(rows: list[_Row]) -> int:
     """Return how many rows of a single cell stand above the head."""
-    widest = max((sum(map(bool, row.cells)) for row in rows[:_LOOKED_AT]), default=0)
+    filled = [len(list(filter(None, row.cells))) for row in rows[:_LOOKED_AT]]
     count = 0
-    while len(rows) > count + 2 and widest > 1 and not _is_head(rows[count:]):
-        if sum(map(bool, rows[count].cells)) != 1:
-            break
+    if max(filled, default=0) < 2:
+        return count
+    while len(rows) > count + 2 and filled[count : count + 1] == [1] and not _is_head(rows[count:]):
         count += 1
     return count
 
 
-def _table_lines(rows: list[_Row]) -> Iterator[str]:
+def _table_lines(rows: list[_Row], captions: int) -> Iterator[str]:
     """Yield captions, then a line for each row. The cells of a row that has more than the head are not under
     names, which may be wrong."""
-    captions = _captions(rows)
-    yield from (next(filter(None, row.cells)) for row in rows[:captions])
+    for row in rows[:captions]:
+        yield row.cells[-1]
     rows = rows[captions:]
-    head, rest = (rows[0].cells, rows[1:]) if _is_head(rows) else ([], rows)
-    for row in rest:
-        if len(row.cells) == 1 < len(head):
+    head = []
+    width = 0
+    if _is_head(rows):
+        head, width = rows[0].cells, rows[0].written
+        del rows[0]
+    for row in rows:
+        if row.written == 1 < width:
             yield row.cells[0]
             continue
-        names = [] if row.width > len(head) else head
-        names = [*names, *[""] * len(row.cells)]
-        yield "; ".join(
-            f"{names[n] or f'column {n + 1}'}: {cell}" if names[n] or len(row.cells) > 1 else cell
-            for n, cell in enumerate(row.cells)
-            if cell
-        )
+        names = head if len(row.cells) <= width else []
+        parts = []
+        for number, cell in enumerate(row.cells):
+            name = names[number] if number < len(names) else ""
+            if not name and row.written > 1:
+                name = f"column {number + 1}"
+            if cell:
+                parts.append(f"{name}: {cell}" if name else cell)
+        yield "; ".join(parts)
 
 
 def _is_head(rows: list[_Row]) -> bool:
     """Return whether the first row names the columns: each differently, and not by what the column holds."""
     if len(rows) < 2:
         return False
-    names = [(n, cell) for n, cell in enumerate(rows[0].cells) if cell]
-    single = len(names) == 1 and len(rows[1].cells) > 1
-    distinct = bool(names) and len({cell for _, cell in names}) == len(names) and not single
-    return distinct and all(_is_label(cell, n, rows) for n, cell in names if _NUMBER.fullmatch(cell))
+    names = [cell for cell in rows[0].cells if cell]
+    is_single = len(names) == 1 and rows[1].written > 1
+    if is_single or len({*names}) < len(names):
+        return False
+    numbers = [n for n, cell in enumerate(rows[0].cells) if _NUMBER.fullmatch(cell)]
+    return all(_is_label(rows, n) for n in numbers)
 
 
-def _is_label(cell: str, column: int, rows: list[_Row]) -> bool:
+def _is_label(rows: list[_Row], column: int) -> bool:
     """Return whether a number names its column, which then holds other things."""
-    cells = [row.cells[column] for row in rows[1:_LOOKED_AT] if column < len(row.cells)]
-    below = [value for value in cells if value]
-    labels = sum(bool(_LABEL.fullmatch(value)) for value in below)
-    return bool(_LABEL.fullmatch(cell) and below) and labels * 2 <= len(below)
+    below = [row.cells[column] for row in rows[1:_LOOKED_AT] if column < len(row.cells)]
+    below = list(filter(None, below))
+    labels = list(filter(_LABEL.fullmatch, below))
+    is_label = _LABEL.fullmatch(rows[0].cells[column])
+    return bool(is_label and below) and 2 * len(labels) <= len(below)
 
 
 # --- typography ---
@@ -384,7 +420,9 @@ _WINDOW = 60  # characters looked back, so that no text makes this slow
 def shifted(mark: str, sign: str) -> str:
     """Write what is above (sign "^") or below ("_") the line: 10^6, x_i, H2O, 19th, [3]."""
     is_plain = mark.isalpha() if sign == "^" else mark.isdigit()
-    return mark if is_plain or not mark[:1].isalnum() else f"{sign}{mark}"
+    if is_plain or not mark[:1].isalnum():
+        return mark
+    return f"{sign}{mark}"
 
 
 _SOFT = re.compile("\u00ad(?:[ \t]*\n[ \t]*)?")
@@ -428,10 +466,15 @@ def join_lines(text: str, words: Callable[[], Set[str]] | None = None) -> str:
 
 
 def _hyphen(left: str, right: str, written: Set[str]) -> str:
-    if not (left[-1].isalpha() and right[0].isalpha()) or (right[0].isupper() and not left.isupper()):
+    if not (left[-1].isalpha() and right[0].isalpha()):
         return "-"
-    first, last = left.lower(), right.lower()
+    if right[0].isupper() and not left.isupper():
+        return "-"
+    first = left.lower()
+    last = right.lower()
     if first + last in written:
         return ""
+    if f"{first}-{last}" in written:
+        return "-"
     is_compound = first in _ALWAYS_HYPHENATED and last not in _SUFFIXES
-    return "-" if is_compound or f"{first}-{last}" in written else ""
+    return "-" if is_compound else ""

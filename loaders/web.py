@@ -31,34 +31,18 @@ _MEANT = {
     "euc_kr": "cp949",
 }
 _ASCII_ONLY = ("iso2022_jp", "iso2022_kr", "hz", "utf-7")  # such pages would pass as UTF-8
-_DROPPED = ["script", "style", "head", "annotation", "annotation-xml", "param", "source", "track"]
+_DROPPED = "script style head annotation annotation-xml param source track".split()
 # What is left out with its text, as the load report counts it.
 _LEFT_OUT = {
-    "template": "hidden text",
-    "noscript": "hidden text",
+    **dict.fromkeys(("template", "noscript"), "hidden text"),
+    **dict.fromkeys(("svg", "img", "canvas"), "picture"),
+    **dict.fromkeys(("object", "embed"), "embedded object"),
     "nav": "navigation menu",
-    "svg": "picture",
-    "img": "picture",
     "iframe": "embedded page",
-    "object": "embedded object",
-    "embed": "embedded object",
     "video": "film",
     "audio": "sound",
-    "canvas": "picture",
 }
-_UNMARKED = [
-    "a",
-    "b",
-    "strong",
-    "em",
-    "i",
-    "del",
-    "s",
-    "u",
-    "q",
-    "kbd",
-    "samp",
-]  # what is struck out is marked here
+_UNMARKED = "a b strong em i del s u q kbd samp".split()  # what is struck out is marked here
 # Blocks that the converter does not know, and would glue to what follows.
 _BLOCKS = (
     "address label aside body center dialog details summary fieldset figure footer form header hgroup legend "
@@ -80,6 +64,8 @@ _LIST_STYLES = {
     "upper-roman": "I",
 }
 _STRUCK = re.compile(r"text-decoration(?:-line)?\s*:[^;]*line-through", re.IGNORECASE)
+_RULE = re.compile(r"(?<![^{}])([^{}]*)\{([^{}]*)\}")  # each begins behind a brace, so that none is slow
+_CSS_COMMENT = re.compile(r"/\*[^*]*(?:\*(?!/)[^*]*)*(?:\*/)?")
 _STRUCK_TAGS = "s, strike, del, [role=deletion], [style*='line-through' i], .line-through, .strikethrough"
 _MOST_SELECTORS = 20  # as each is looked for in the whole page
 _PARAGRAPHS = "p div li td th dt dd pre h1 h2 h3 h4 h5 h6 blockquote article section figcaption body".split()
@@ -102,13 +88,13 @@ def markdown(data: bytes, contents: Converted) -> None:
     does. Raises UnusableError."""
     if len(data) > MOST:
         raise UnusableError(f"a page of more than {MOST // 2**20} MiB")
-    page = decode_page(data, filter(None, [declared(data)]))
+    page = decode_page(data, [declared(data)])
     if page is None:
         try:
-            data.decode("utf-8-sig")
+            page = data.decode("utf-8-sig")
         except UnicodeDecodeError as error:
             raise UnusableError(refusal(error)) from error
-    read_page(page or "", contents)
+    read_page(page, contents)
 
 
 def declared(data: bytes) -> str:
@@ -125,9 +111,11 @@ def decode_page(data: bytes, names: Iterable[str]) -> str | None:
         with contextlib.suppress(LookupError):
             codec = codecs.lookup(name).name
             meant.append(_MEANT.get(codec, codec))
-    first = next((codec for codec in meant if codec in _ASCII_ONLY), "utf-8-sig")
-    for codec in (first, *meant):
-        if (text := decode(data, codec)) is not None:
+    if not any(codec in _ASCII_ONLY for codec in meant):
+        meant.insert(0, "utf-8-sig")
+    for codec in meant:
+        text = decode(data, codec)
+        if text is not None:
             return text
     guess = detect_encoding(data)
     return decode(data, guess) if guess else None
@@ -144,16 +132,19 @@ def read_page(page: str, contents: Converted) -> None:
         heading_style=ATX, bullets="-", strip=_UNMARKED, escape_asterisks=False, escape_underscores=False
     )
     try:
-        contents.title = " ".join(soup.title.get_text().split()) if soup.title and not soup.h1 else ""
-        contents.describe(
-            (_ABOUT[name], str(meta.get("content") or ""))
-            for meta in soup("meta")
-            if (name := str(meta.get("name") or meta.get("property") or "").lower()) in _ABOUT
-        )
+        if soup.title and not soup.h1:
+            contents.title = " ".join(soup.title.get_text().split())
+        about = []
+        for meta in soup("meta"):
+            name = str(meta.get("name") or meta.get("property")).lower()
+            if name in _ABOUT:
+                about.append((_ABOUT[name], str(meta.get("content") or "")))
+        contents.describe(about)
         _clean(soup, contents)
         contents.text = converter.convert_soup(soup).strip()
     except RecursionError:  # thousands of tags within each other: then the text alone
-        contents.text = "\n\n".join(part for text in soup.strings if (part := " ".join(text.split())))
+        texts = [" ".join(text.split()) for text in soup.strings]
+        contents.text = "\n\n".join(filter(None, texts))
 
 
 def _clean(soup: Any, contents: Converted) -> None:
@@ -192,14 +183,19 @@ def _clean(soup: Any, contents: Converted) -> None:
         tag.replace_with(tag.get("alttext") or tag.get_text())
     for tag in soup(["sup", "sub"]):
         mark = tag.get_text().strip()
-        is_note = mark.isdigit() and (tag.find("a") is not None or _is_noted(tag))
-        tag.replace_with(f"[{mark}]" if is_note else shifted(mark, "_" if tag.name == "sub" else "^"))
+        if mark.isdigit() and (tag.find("a") is not None or _is_noted(tag)):
+            tag.replace_with(f"[{mark}]")
+            continue
+        sign = "_" if tag.name == "sub" else "^"
+        tag.replace_with(shifted(mark, sign))
 
 
 def _is_noted(tag: Any) -> bool:
     """Return whether a raised number is a note: after a year, a name or the end of a sentence."""
     before = tag.find_previous(string=True)
-    return tag.name == "sup" and before is not None and bool(_NOTED.search(before[-_LOOKED_BACK:]))
+    if tag.name != "sup" or before is None:
+        return False
+    return bool(_NOTED.search(before[-_LOOKED_BACK:]))
 
 
 def _input_text(tag: Any) -> str:
@@ -207,22 +203,24 @@ def _input_text(tag: Any) -> str:
     kind = str(tag.get("type") or "text").lower()
     if kind in ("checkbox", "radio"):
         return "[x] " if tag.has_attr("checked") else "[ ] "
-    return str(tag.get("value") or "") if kind in _SHOWN_INPUTS else ""
+    if kind in _SHOWN_INPUTS:
+        return str(tag.get("value") or "")
+    return ""
 
 
 def _number_items(tag: Any) -> None:
     """Write the numbers of a list that are no plain 1, 2, 3 before its items."""
-    style = _LIST_STYLE.search(str(tag.get("style") or ""))
-    kind = _LIST_STYLES.get(style[1].lower(), "1") if style else str(tag.get("type") or "1")
+    style = _LIST_STYLE.search(str(tag.get("style")))
+    kind = _LIST_STYLES.get(style[1].lower(), "1") if style else tag.get("type")
     items = tag("li", recursive=False)
     step = -1 if tag.has_attr("reversed") else 1
-    if kind not in numerals.PAGE and step == 1 and not any(item.get("value") for item in items):
+    write = numerals.PAGE.get(kind)
+    if write is None and step == 1 and not any(item.get("value") for item in items):
         return
     number = _whole(tag.get("start"), len(items) if step < 0 else 1)
-    write = numerals.PAGE.get(kind, str)
     for item in items:
         number = _whole(item.get("value"), number)
-        item.insert(0, f"{write(number)}. ")
+        item.insert(0, f"{write(number) if write else number}. ")
         item.name = "div"
         number += step
     tag.name = "div"
@@ -239,12 +237,9 @@ def _struck_selectors(soup: Any) -> list[str]:
     """Return the selectors of CSS for text that is struck out: tags that mean it, and rules of the page."""
     selectors = [_STRUCK_TAGS]
     for style in soup("style"):
-        parts = style.get_text().split("/*")
-        rules = parts[0] + "".join(part.partition("*/")[2] for part in parts[1:])
-        for rule in rules.split("}"):
-            head, _, declarations = rule.rpartition("{")
+        for head, declarations in _RULE.findall(_CSS_COMMENT.sub("", style.get_text())):
             if _STRUCK.search(declarations):
-                selectors.append(head.rpartition("{")[2].rpartition(";")[2].strip())
+                selectors.append(head.rpartition(";")[2].strip())
     return list(dict.fromkeys(selectors))[:_MOST_SELECTORS]
 
 
@@ -253,34 +248,34 @@ def _mark_struck(soup: Any, selectors: list[str]) -> None:
     struck: set[int] = set()
     for selector in selectors:
         with contextlib.suppress(SyntaxError, NotImplementedError, ValueError):  # of rules not understood
-            struck |= {id(text) for tag in soup.select(selector) for text in tag.find_all(string=True)}
-    if not struck:
-        return
+            for tag in soup.select(selector):
+                struck.update(map(id, tag.find_all(string=True)))
     runs: list[list[Any]] = []
-    block = None
-    for text in soup.find_all(string=lambda text: bool(text.strip())):
-        parent = text.find_parent(_PARAGRAPHS)
+    block = None  # that the text before is in, if it is struck out
+    for text in soup.find_all(string=True) if struck else ():
+        if not text.strip():
+            continue
+        parent = text.find_parent(_PARAGRAPHS) or soup
         if id(text) not in struck:
             block = None
-        elif block is not None and parent is block:
+        elif parent is block:
             runs[-1].append(text)
         else:
             runs.append([text])
-            block = parent or soup
+            block = parent
     for run in runs:
-        first, last = str(run[0]), str(run[-1])
-        begin = len(first) - len(first.lstrip())
-        if run[0] is run[-1]:
-            last = first = f"{first[:begin]}~~{first[begin:]}"
-        else:
-            run[0].replace_with(f"{first[:begin]}~~{first[begin:]}")
+        first = run[0]
+        marked = first.replace(first.strip(), f"~~{first.strip()}", 1)
+        if len(run) == 1:
+            first.replace_with(f"{marked.rstrip()}~~{first[len(first.rstrip()) :]}")
+            continue
+        first.replace_with(marked)
+        last = run[-1]
         end = len(last.rstrip())
-        run[-1].replace_with(f"{last[:end]}~~{last[end:]}")
+        last.replace_with(f"{last[:end]}~~{last[end:]}")
 
 
 def _is_hidden(attributes: dict[str, Any]) -> bool:
-    return (
-        "hidden" in attributes
-        or str(attributes.get("aria-hidden", "")).lower() == "true"
-        or bool(_HIDDEN.search(str(attributes.get("style", ""))))
-    )
+    if "hidden" in attributes or str(attributes.get("aria-hidden")).lower() == "true":
+        return True
+    return bool(_HIDDEN.search(str(attributes.get("style"))))

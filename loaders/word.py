@@ -7,13 +7,12 @@ numbers that Word makes for clauses, list items and headings, and what is struck
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
 from gsw_graph.loaders import web
-from gsw_graph.loaders.files import Converted
+from gsw_graph.loaders.files import Converted, LeftOut
 from gsw_graph.loaders.numbering import BULLETS, Numbering, Styles
 from gsw_graph.loaders.ooxml import Parts, kind_of, number, packed, parse, value
 
@@ -57,7 +56,7 @@ class _Preparation:
         left_out: What is left out is counted there.
     """
 
-    def __init__(self, styles: Styles, numbering: Numbering, left_out: Counter[str]) -> None:
+    def __init__(self, styles: Styles, numbering: Numbering, left_out: LeftOut) -> None:
         self._styles, self._numbering, self._left_out = styles, numbering, left_out
         self._notes: set[str] = set()
 
@@ -113,9 +112,8 @@ class _Preparation:
         if label is None:
             return
         if not label:
-            properties = (
-                properties if properties is not None else ElementTree.SubElement(paragraph, f"{_W}pPr")
-            )
+            if properties is None:
+                properties = ElementTree.SubElement(paragraph, f"{_W}pPr")
             bullet = ElementTree.SubElement(properties, f"{_W}numPr")
             ElementTree.SubElement(bullet, f"{_W}ilvl", {f"{_W}val": str(level)})
             ElementTree.SubElement(bullet, f"{_W}numId", {f"{_W}val": "1"})
