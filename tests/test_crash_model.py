@@ -52,7 +52,6 @@ def in_the_air(server, since):
     )
 
 
-@pytest.mark.slow
 def test_killed_anywhere_it_ends_as_an_undisturbed_load_and_pays_nothing_twice(place, tmp_path, server):
     passages = model_corpus.write(tmp_path / "corpus", DOCUMENTS)
     assert passages == 300

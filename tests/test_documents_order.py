@@ -42,7 +42,6 @@ def plain(text):
     return re.sub(r"[\W_]+", " ", text.lower()).strip()
 
 
-@pytest.mark.slow
 @needs_model
 @needs_manual
 def test_everyday_questions_over_a_manual_find_the_page_and_the_place(tmp_path):
@@ -61,5 +60,5 @@ def test_everyday_questions_over_a_manual_find_the_page_and_the_place(tmp_path):
                     places.append(share_of_places(question, passages))
     means = {strategy: sum(shares) / len(shares) for strategy, shares in pages.items()}
     assert len(questions) == 60
-    assert means["auto"] >= max(0.81, means["dense"] - 0.01, means["bm25"] - 0.01), means
-    assert sum(places) / len(places) >= 0.58
+    assert means["auto"] >= max(0.83, means["dense"] - 0.01, means["bm25"] - 0.01), means
+    assert sum(places) / len(places) >= 0.65

@@ -67,14 +67,12 @@ def recall(memory, strategy):
     return sum(shares) / len(shares)
 
 
-@pytest.mark.slow
 @needs_model
 @needs_data
 def test_linked_on_musique(musique):
     assert recall(musique, "linked") >= 0.88
 
 
-@pytest.mark.slow
 @needs_model
 @needs_data
 def test_dense_on_musique(musique):

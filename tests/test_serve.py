@@ -17,7 +17,7 @@ from served import events
 
 from gsw_graph.errors import EndedError, InputError
 from gsw_graph.model.results import Answer, Documents, History, Shown, Status
-from gsw_graph.serve.app import JSON_LIMIT, Access
+from gsw_graph.serve.app import JSON_LIMIT, BindAddress
 from gsw_graph.serve.remote import rebuild
 
 BAD_REQUESTS = json.loads((samples.DATA / "bad_requests.json").read_text(encoding="utf-8"))
@@ -281,7 +281,7 @@ def test_a_full_line_says_when_to_come_back(corpus, monkeypatch):
     ],
 )
 def test_names_under_which_a_server_is_asked(host, names, known):
-    assert set(Access.of(host, "t" * 20, "o", names).hosts) == known
+    assert set(BindAddress(host, names=names).hosts) == known
 
 
 def test_an_upload_is_bounded_and_a_large_folder_is_one_request(corpus, monkeypatch):

@@ -36,7 +36,6 @@ def run(*command, cwd, **env):
     return done.stdout
 
 
-@pytest.mark.slow
 def test_the_wheel_alone_answers_without_torch_and_without_a_network(tmp_path):
     # a copy, as a build leaves files behind
     source = shutil.copytree(

@@ -42,7 +42,9 @@ _MARKS = " ?!.¿¡;…。؟"  # of a question at its ends
 DEPTH = 30  # of each ranking at least, so that the first passages are the same however many are wanted
 FUSION_CONSTANT = 4.0  # of the reciprocal ranks of names, vectors and words
 SPLIT_AMONG = 10  # first passages that tell whether documents have several
-PASSAGES_OF_ONE = 2  # document, before the first ones of the others come
+VECTORS_WEIGHT, WORDS_WEIGHT = 1.5, 0.5  # beside 1 of names, times the weight of the fusion
+DOCUMENT_SHARE = 0.1  # of the scores of a document's passages, added to each of them
+REPEATED_SHARE = 0.8  # of its score that a passage keeps for each passage of its document above it
 TITLED_WEIGHT = 0.2
 
 
@@ -137,7 +139,8 @@ def search_documents(context: Context, query: Query, strategy: Strategy[Any]) ->
         with context.clock("database"):
             nearest = context.reader.dense(embedding, DEPTH)
             worded = context.reader.bm25(words, DEPTH) if words else []
-        fused = reciprocal_rank_fusion([first, nearest, worded], [1.0, weight, weight], k=FUSION_CONSTANT)
+        weights = [1.0, VECTORS_WEIGHT * weight, WORDS_WEIGHT * weight]
+        fused = reciprocal_rank_fusion([first, nearest, worded], weights, k=FUSION_CONSTANT)
         ids = {passage.id for passage in fused}
         rest = [replace(passage, score=0.0) for passage in ranking if passage.id not in ids]
         retrieved = replace(retrieved, passages=spread_documents(fused) + rest)
@@ -163,15 +166,27 @@ def fusion_weight(question: str, ranking: Sequence[RankedPassage]) -> float:
 
 
 def spread_documents(ranking: Sequence[RankedPassage]) -> list[RankedPassage]:
-    """Return a ranking in which the third passage of a document comes after the first two of each, and so on,
-    so that a long document does not take all the first places. Scores stay in descending order."""
-    counts: Counter[str] = Counter()
-    rounds = []
+    """Order passages so that a document with many good ones comes first, and does not take all first places.
+
+    A passage has its score and a share of the scores of its document. Of that it keeps REPEATED_SHARE for
+    each passage of its document that is above it. Scores stay in descending order.
+    """
+    totals: Counter[str] = Counter()
     for passage in ranking:
-        rounds.append(counts[passage.document] // PASSAGES_OF_ONE)
-        counts[passage.document] += 1
-    order = sorted(range(len(ranking)), key=rounds.__getitem__)
-    return [replace(ranking[n], score=passage.score) for n, passage in zip(order, ranking, strict=True)]
+        totals[passage.document] += passage.score
+    worth = {passage.id: passage.score + DOCUMENT_SHARE * totals[passage.document] for passage in ranking}
+    above: Counter[str] = Counter()
+    left, order = list(ranking), []
+
+    def discounted(passage: RankedPassage) -> float:
+        return worth[passage.id] * REPEATED_SHARE ** above[passage.document]
+
+    while left:
+        best = max(left, key=discounted)
+        left.remove(best)
+        above[best.document] += 1
+        order.append(best)
+    return [replace(passage, score=place.score) for passage, place in zip(order, ranking, strict=True)]
 
 
 AUTO = Strategy(
