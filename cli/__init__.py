@@ -65,10 +65,13 @@ class LazyGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Return the real command in place of its stand-in."""
         name, command, rest = super().resolve_command(ctx, args)
-        if command is not None and command.name is not None:
-            members = vars(import_module(f"gsw_graph.cli.{self.table[command.name][0]}")).values()
-            command = next(m for m in members if isinstance(m, click.Command) and m.name == command.name)
-        return name, command, rest
+        if command is None or command.name is None:
+            return name, command, rest
+        module, _ = self.table[command.name]
+        for member in vars(import_module(f"gsw_graph.cli.{module}")).values():
+            if isinstance(member, click.Command) and member.name == command.name:
+                return name, member, rest
+        raise LookupError(command.name)
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
         """Run as click does; on Windows arguments stay as typed: `$name` in Cypher is no variable, and the
