@@ -52,7 +52,7 @@ def test_names_with_the_same_letters(one, other, same):
 def test_what_a_text_states(text, stated):
     names = [Name(normalise(name), name, False, ()) for name in ("Eva Lund", "Tilly Grau")]
     found = [(first, second) for first, second, _, _ in find_statements(text, names)]
-    assert found == [("eva lund", "tilly grau")] if stated else []
+    assert found == ([("eva lund", "tilly grau")] if stated else [])
 
 
 def test_what_only_a_chain_joins_stays_apart():
