@@ -44,6 +44,8 @@ class Variant:
     def build(self) -> Strategy[Any]:
         """Return the strategy with these settings."""
         strategy = find_strategy(self.strategy)
+        if not self.settings:
+            return strategy
         recipe = strategy.recipe
         for name, value in self.settings.items():
             _validate(name, value, current_value(self.strategy, name), strict=True)
