@@ -108,8 +108,10 @@ def _slack_names(file: File) -> dict[str, str]:
     folder = file.path.parent
     for path in (folder.parent / "users.json", folder / "users.json"):
         for user in _read_list(path):
-            name = first(user.get("profile"), _SLACK_NAMES[:2]) or first(user, _SLACK_NAMES)
-            names[str(user.get("id"))] = str(name or "")
+            profile = user.get("profile")
+            if isinstance(profile, dict):
+                user = {**user, **profile}
+            names[str(user.get("id"))] = str(first(user, _SLACK_NAMES) or "")
     return names
 
 
@@ -146,10 +148,10 @@ def _slack_text(text: str, names: Mapping[str, str]) -> str:
 def chatgpt(value: Turn, left: LeftOut) -> Iterator[Turn]:
     """Yield the turns of a chat with ChatGPT, along the branch that was kept."""
     nodes = {key: node for key, node in value["mapping"].items() if isinstance(node, dict)}
-    path: list[str] = []
+    path: dict[str, None] = {}  # in order, and found at once
     at = value.get("current_node") or _last_node(nodes)
     while at in nodes and at not in path:
-        path.append(at)
+        path[at] = None
         at = nodes[at].get("parent")
     for key, node in nodes.items():
         left["answer or question that was replaced"] += key not in path and _role(node) in _PEOPLE

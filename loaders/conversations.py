@@ -106,11 +106,9 @@ def session(
 
 def document(source: str, title: str, passages: list[Passage], date: str = "") -> Document:
     """Return the document of turns, with its speakers and its date: by default that of the first turn."""
-    speakers: list[str] = []
+    speakers = list(dict.fromkeys(passage.speaker for passage in passages))
     for passage in passages:
         date = date or passage.at
-        if passage.speaker not in speakers:
-            speakers.append(passage.speaker)
     meta = metadata([("date", date), ("speakers", speakers)])
     return Document(source, title, tuple(passages), LOADER, titled=False, meta=meta)
 

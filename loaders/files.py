@@ -131,13 +131,12 @@ class Converted:
         Its keys are in small letters, so that none is taken for a name."""
         pairs = list(pairs)
         self.meta = metadata(pairs)
-        values: dict[str, list[str]] = {}
+        values: dict[str, dict[str, None]] = {}  # each value once, in the order given
         for name, value in pairs:
             shown = " ".join(storable(str(value)).split())
-            known = values.setdefault(name.lower(), [])
-            if shown and shown not in known:
-                known.append(shown)
-        lines = [f"{name}: {', '.join(known)}" for name, known in values.items() if known]
+            if shown:
+                values.setdefault(name.lower(), {})[shown] = None
+        lines = [f"{name}: {', '.join(known)}" for name, known in values.items()]
         self.about = "; ".join(lines)[:_MOST_PROPERTIES]
 
 

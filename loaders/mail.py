@@ -313,9 +313,9 @@ def _forwarded_alone(message: MIMEPart, reader: _Reader) -> _Text:
         if part.get_content_type() != _FORWARDED:
             continue
         for mail in part.iter_parts():
-            about = Converted()
-            about.describe([*_about(mail), ("subject", _header(mail, "Subject"))])
-            texts += [_Text(about.about), reader.read(mail)]
+            about = [*_about(mail), ("subject", _header(mail, "Subject"))]
+            line = "; ".join(f"{name}: {value}" for name, value in about if value)
+            texts += [_Text(line), reader.read(mail)]
     return _joined(texts)
 
 

@@ -179,9 +179,8 @@ def read_notebook(value: Mapping[str, Any], file: File) -> Items:
 
 
 def _fenced(text: str) -> str:
-    fence = "```"
-    while fence in text:
-        fence += "`"
+    longest = max(map(len, re.findall("`+", text)), default=0)
+    fence = "`" * max(3, longest + 1)
     return f"{fence}\n{text.rstrip()}\n{fence}"
 
 

@@ -298,8 +298,8 @@ class _Html(HTMLParser):
         super().__init__(convert_charrefs=True)
         self._left, self._is_closed, self._is_inline = left, is_closed, is_inline
         self.blocks: list[Block] = []
-        self._text = ""
-        self._raised: list[int] = []  # where sup and sub begin
+        self._text: list[str] = []  # of the block or cell, in pieces
+        self._raised: list[int] = []  # the pieces where sup and sub begin
         self._skipped = ""  # the tag whose text is left out
         self._depth = 0  # of tags of this name
         self._cells: list[str] = []
@@ -319,7 +319,7 @@ class _Html(HTMLParser):
         if self._skipped:
             self._depth += tag == self._skipped
         elif tag not in _ELEMENTS and not re.search("[=/]", written) and not self._is_closed(tag):
-            self._text += written  # a place to fill in: <name>
+            self._text.append(written)  # a place to fill in: <name>
         elif tag in _UNSEEN or (tag not in _VOID and "hidden" in dict(attrs)):
             self._skipped, self._depth = tag, 1
             self._left[_UNSEEN.get(tag, "hidden text")] += 1
@@ -335,7 +335,8 @@ class _Html(HTMLParser):
         elif tag in ("sup", "sub") and self._raised:
             start = self._raised.pop()
             sign = "_" if tag == "sub" else "^"
-            self._text = self._text[:start] + shifted(self._text[start:].strip(), sign)
+            raised = "".join(self._text[start:])
+            self._text[start:] = [shifted(raised.strip(), sign)]
         elif tag in ("tr", "table", "thead", "tbody"):
             self._end_row()
         elif tag in _BLOCKS:
@@ -343,7 +344,7 @@ class _Html(HTMLParser):
 
     def handle_data(self, data: str) -> None:
         if not self._skipped:
-            self._text += data
+            self._text.append(data)
 
     def _begin(self, tag: str) -> None:
         if tag in ("td", "th"):
@@ -354,18 +355,18 @@ class _Html(HTMLParser):
         elif tag in ("sup", "sub"):
             self._raised.append(len(self._text))
         elif tag == "br":
-            self._text += "\n" if self._block == "pre" else " "
+            self._text.append("\n" if self._block == "pre" else " ")
         elif tag in _BLOCKS and self._cells:
-            self._text += " "
+            self._text.append(" ")
         elif tag in _BLOCKS:
             self._end_block()
             self._block = tag
-            self._text = "- " if tag == "li" else ""
+            self._text = ["- "] if tag == "li" else []
 
     def _end_cell(self) -> None:
         if self._cells:
-            self._cells[-1] = " ".join(self._text.split())
-            self._text, self._raised = "", []
+            self._cells[-1] = " ".join("".join(self._text).split())
+            self._text, self._raised = [], []
 
     def _end_row(self) -> None:
         if self._cells:
@@ -379,8 +380,8 @@ class _Html(HTMLParser):
         if self._rows:
             self.blocks.append(lines_block("\n".join(self._rows)))
             self._rows = []
-        tag, text = self._block, self._text
-        self._block, self._text, self._raised = "", "", []
+        tag, text = self._block, "".join(self._text)
+        self._block, self._text, self._raised = "", [], []
         before = self.blocks[-1].text if self.blocks else ""
         text = text.strip("\n") if tag == "pre" or self._is_inline else " ".join(text.split())
         if not text.strip("- "):

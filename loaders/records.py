@@ -30,7 +30,7 @@ import codecs
 import io
 import json
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
@@ -276,25 +276,35 @@ class Places:
 
     def __init__(self, passages: Sequence[Passage]) -> None:
         self._first = passages[0].position
-        self._words: dict[int, set[str]] = {}
+        self._with: dict[str, set[int]] = defaultdict(set)  # the passages that have a word
         if len(passages) > 1:
-            self._words = {passage.position: _words(passage.full_text) for passage in passages}
+            for passage in passages:
+                for word in _words(passage.full_text):
+                    self._with[word].add(passage.position)
         # Many questions of a long text have the same answer, which may occur everywhere.
-        self._having = cache(self._find)
+        self._best = cache(self._count)
 
     def of(self, name: str) -> list[int]:
         """Return the passages that have all words of a name."""
-        return self._having(name) or [self._first]
+        return sorted(self._having(name)) or [self._first]
 
     def best(self, names: Iterable[str]) -> int:
         """Return the passage that has the most of some names, the first of several."""
-        counts = Counter(position for name in names for position in self._having(name))
+        return self._best(tuple(names)) if self._with else self._first
+
+    def _count(self, names: tuple[str, ...]) -> int:
+        counts: Counter[int] = Counter()
+        for name in names:
+            counts.update(self._having(name))
         most = max(counts.values(), default=0)
         return min((position for position in counts if counts[position] == most), default=self._first)
 
-    def _find(self, name: str) -> list[int]:
-        words = _words(name)
-        return [position for position, found in self._words.items() if words and words <= found]
+    def _having(self, name: str) -> set[int]:
+        if not self._with:
+            return set()
+        having = [self._with.get(word, set()) for word in _words(name)]
+        having.sort(key=len)  # the rarest word first: the others are only looked up
+        return set.intersection(*having) if having else set()
 
 
 def _words(text: str) -> set[str]:

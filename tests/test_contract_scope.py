@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import fakes
 import pytest
 import samples
@@ -132,7 +134,8 @@ def test_an_empty_scope_names_the_condition_that_no_document_fits(both, scope, r
     )
     with pytest.raises(InputError) as raised:
         memory.ask(QUESTIONS[0], **scope)
-    assert raised.value.message == f"no document is in this scope: {reason}"
+    expected = reason.replace("{cwd}", Path.cwd().as_posix())
+    assert raised.value.message == f"no document is in this scope: {expected}"
     if "autor" in reason:
         near = {"where": "Keys of metadata: author, modified, year; "}.get(min(scope), "")
     else:

@@ -9,7 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gsw_graph.ask.retrieve.propositions import beam_search as search
+from gsw_graph.ask.retrieve.propositions import beam_search
+from gsw_graph.ask.retrieve.recipes import PropositionRecipe
+
+
+def search(vectors, question, linked, encode=None, **constants):
+    """Search with these constants; without more of them no jumps, any coherence, no path embedded."""
+    recipe = PropositionRecipe(**{"jumps": 0, "coherence": -1.0, "exact": 0, **constants})
+    return beam_search(vectors, question, linked, recipe, encode)
 
 
 def made(seed, size, share):

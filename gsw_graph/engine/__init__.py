@@ -140,11 +140,13 @@ def split_address(address: str) -> tuple[str, str]:
     """Return where a database is, and the name of a memory in it: `bolt://host/?memory=notes`. The name is
     empty for the default memory. Raises InputError for what is no name, and for an unknown parameter."""
     place, _, query = address.rpartition("?")
-    if not place or "/" in query:  # the second is a folder with a question mark in its path
+    options = query.split("&")
+    names_memory = any(option.startswith("memory=") for option in options)
+    if not place or ("/" in query and not names_memory):  # a folder with a question mark in its path
         return address, ""
     name = ""
     others = []
-    for option in query.split("&"):
+    for option in options:
         key, equals, value = option.partition("=")
         if equals and key not in _PARAMETERS:  # it would be passed over, or become part of a folder's name
             raise InputError(

@@ -392,9 +392,11 @@ def _scope(record: Record, id_: str, shape: str) -> str:
 
 def _read_answers(record: Record) -> Iterator[str]:
     keys = _data_sets()
-    yield from _answer_texts(_first(record, "answer"))
+    first = _first(record, "answer")
+    yield from _answer_texts(first)
+    has_others = first is None or "obj" in record  # the keys of PopQA count beside its own answer alone
     for key in keys["more answers"]:
-        answers = record.get(key)
+        answers = record.get(key) if has_others or key == "answer_aliases" else None
         if isinstance(answers, str) and key in keys["answers as JSON text"] and answers.lstrip()[:1] == "[":
             answers = json.loads(answers)
         yield from _answer_texts(answers)

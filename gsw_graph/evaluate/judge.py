@@ -51,7 +51,7 @@ class Form:
         fields = reply if isinstance(reply, dict) else {}
         verdict = fields.get(self.key)
         if self.scale:
-            value = self.scale.get(str(verdict).strip().lower())
+            value = self.scale.get(verdict.strip().lower()) if isinstance(verdict, str) else None
             if value is None:
                 wanted = " or ".join(f'{{"{self.key}": "{value}"}}' for value in self.scale)
                 raise ValueError(f"that is no verdict: write {wanted}, and nothing else")

@@ -17,6 +17,7 @@ from gsw_graph.concurrency import Check, never_cancelled
 from gsw_graph.cypher import base_name, statement
 from gsw_graph.errors import EndedError, EngineError, InputError
 from gsw_graph.model.results import RankedPassage, Table
+from gsw_graph.store import writer
 from gsw_graph.store.confine import Confined, confine
 from gsw_graph.store.reader import Reader
 from gsw_graph.store.space import Space, space_of
@@ -89,7 +90,10 @@ class _Records:
         for record in self.result:
             if self.space is not None:
                 for entity in _entities(record.values()):
-                    _check(self.space, [entity] if isinstance(entity, Node) else entity.nodes)
+                    if isinstance(entity, Node):
+                        _check(self.space, [entity])
+                    else:  # an end that was not returned has neither labels nor properties
+                        _check(self.space, [node for node in entity.nodes if node])
             yield record
 
     def keys(self) -> list[str]:
@@ -97,10 +101,10 @@ class _Records:
         return [self.columns.get(place, name) for place, name in enumerate(self.result.keys())]
 
 
-def _check(space: Space, nodes: Iterable[Node | None]) -> None:
+def _check(space: Space, nodes: Iterable[Node]) -> None:
     """Raise InputError for a node of another memory: a second lock beside what the query says."""
     for node in nodes:
-        if node and not space.holds(node.labels):
+        if not space.holds(node.labels):
             raise InputError("the query left its memory", hint="Give each node a label of the memory")
 
 
@@ -166,7 +170,7 @@ def _run(
                 return take(session.run(Query(query, metadata=metadata), parameters))
             return session.execute_write(work)
         finally:  # a query with transactions of its own may have written before it failed
-            connection.write("write/stamp")
+            session.execute_write(writer.execute, "stamp")
 
 
 def _table(records: _Records) -> Table:

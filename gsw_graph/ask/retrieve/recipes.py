@@ -183,7 +183,7 @@ class ChainRecipe(Recipe):
     reranked: int = count(30)
     beam: int = count(5)
     candidates: int = count(15)
-    score: str = choice(*CHAIN_SCORES)
+    score: str = field(default="panini_code", metadata={"among": CHAIN_SCORES})
     unplanned: str = choice("bridge", "one")
     sharpness: float = 40.0
     walk_weight: float = 4.0

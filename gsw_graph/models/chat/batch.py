@@ -181,9 +181,12 @@ class BatchFeeder:
                     self._budget.charge(cost - self._charged.pop(key, cost))
             db.execute("DELETE FROM batch_request WHERE batch = ?", (batch.id,))
         if batch.status == "failed" or not replies:
-            reasons = [str(error.message) for error in getattr(batch.errors, "data", None) or ()]
-            reasons += (line.decode("utf-8", "replace") for line in self._lines(batch.error_file_id))
-            short = self._transport.endpoint.short(reasons[0] if reasons else "no reason given")
+            errors = getattr(batch.errors, "data", None) or ()
+            reasons = "; ".join(str(error.message) for error in errors[:3])
+            if not reasons:
+                lines = self._lines(batch.error_file_id)
+                reasons = next(lines, b"no reason given").decode("utf-8", "replace")
+            short = self._transport.endpoint.short(reasons)
             raise StoppedError(f"the batch brought no reply ({short})", where=self._host, hint=WITHOUT_HINT)
 
     def _replies(self, file: str | None) -> Iterator[tuple[str, Any]]:

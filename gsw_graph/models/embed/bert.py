@@ -133,14 +133,14 @@ def _varint(value: int) -> bytes:
 
 def _message(*fields: Field) -> bytes:
     """Return a message with fields of whole numbers, texts and messages."""
-    out = b""
+    parts = []
     for number, value in fields:
         if isinstance(value, int):
-            out += _varint(number << 3) + _varint(value)
+            parts += [_varint(number << 3), _varint(value)]
         else:
             body = value.encode() if isinstance(value, str) else value
-            out += _varint(number << 3 | 2) + _varint(len(body)) + body
-    return out
+            parts += [_varint(number << 3 | 2), _varint(len(body)), body]
+    return b"".join(parts)
 
 
 def _node(kind: str, inputs: list[str], output: str, domain: str, attributes: Mapping[str, float]) -> bytes:

@@ -171,10 +171,11 @@ def build(
 
 def numbered(names: Sequence[str], aliases: Mapping[str, str] | None = None) -> dict[str, int]:
     """Return the number of each name, and of each alias the number of its canonical name if that is there."""
-    numbers = {name: number for number, name in enumerate(names)}
+    of_names = {name: number for number, name in enumerate(names)}
+    numbers = dict(of_names)
     for alias, name in (aliases or {}).items():
-        if name in numbers:
-            numbers[alias] = numbers[name]
+        if name in of_names:
+            numbers[alias] = of_names[name]
     return numbers
 
 

@@ -549,10 +549,13 @@ def answered(
     try:
         draft = from_items(question, items, model, judged=judged, task="grasp_join", on_text=context.on_text)
     except ReplyError as error:
-        draft = _refusal("the findings were not put together")
         last = plan.steps[-1].id
-        if last in known and not several:
+        if several:
+            draft = _refusal("the findings were not put together")
+        elif last in known:
             draft = _of(known[last])
+        else:
+            draft = _refusal(results[last].question)
         return draft, f"{model.model} put no findings together: {error}"
     if lost is not None and draft.answer is not None and is_yes_no(draft.answer):
         # Half of a comparison says nothing, and no line would show that.

@@ -364,7 +364,7 @@ def _best_hops(chained: Retrieved | None) -> list[Link]:
 def expected_gain(question: str, before: Iterable[str], vectors: Vectors) -> float:
     """Return how far a question is from those before it: 1 - the largest cosine."""
     cosines = [float(vectors[question] @ vectors[text]) for text in before]
-    return 1 - max([0.0, *cosines])
+    return 1 - max(cosines, default=0.0)
 
 
 def order_paths(
@@ -394,7 +394,8 @@ def order_paths(
     def omega(problem: SubProblem) -> float:
         relevance = max(0.0, float(vectors[problem.question] @ vectors[question]))
         difficulty = min(len(paths[problem.id]), DEEPEST) / DEEPEST
-        return (relevance + difficulty + expected_gain(problem.question, used, vectors)) / 3
+        gain = min(1.0, expected_gain(problem.question, used, vectors))
+        return (relevance + difficulty + gain) / 3
 
     def priority(end: int) -> float:
         return sum(map(omega, paths[end])) / len(paths[end])
