@@ -10,7 +10,7 @@ the passage of a second hop is near to the first hop's answer.
 from __future__ import annotations
 
 import unicodedata
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -171,7 +171,7 @@ def spread_documents(ranking: Sequence[RankedPassage]) -> list[RankedPassage]:
     A passage has its score and a share of the scores of its document. Of that it keeps REPEATED_SHARE for
     each passage of its document that is above it. Scores stay in descending order.
     """
-    totals: Counter[str] = Counter()
+    totals: defaultdict[str, float] = defaultdict(float)
     for passage in ranking:
         totals[passage.document] += passage.score
     worth = {passage.id: passage.score + DOCUMENT_SHARE * totals[passage.document] for passage in ranking}
