@@ -15,8 +15,8 @@ from gsw_graph.loaders.text import decode
 
 # The title, the author with an address or not, and the revision: a number, a date, a remark.
 _HEADER = re.compile(
-    r"\s*(?:(?://.*|:[\w-]+:.*)?\n)*(= .+\n)((?P<author>[^\W\d_][^\n<:\[\]{}]{1,80})(?:<[^>\n]*>.*)?\n"
-    r"(?:v?\d[\w.]*(?:,[ \t]*(?P<date>\d{4}-\d\d-\d\d))?.*\n)?)(?=\n|:[\w!-]+:|//|$)"
+    r"(?:(?://.*|:[\w-]+:.*|[ \t]*)\n)*(= .+\n)((?P<author>[^\W\d_][^\n<:\[\]{}]{1,80})(?:<[^>\n]*>.*)?\n"
+    r"(?:v?\d[\w.]{0,40}(?:,[ \t]*(?P<date>\d{4}-\d\d-\d\d))?.*\n)?)(?=\n|:[\w!-]+:|//|$)"
 )
 _ATTRIBUTE = re.compile(r":(!?[\w-]+!?):(?:[ \t]+(.*))?$")
 _REFERENCE = re.compile(r"\{([\w-]+)\}")
@@ -29,10 +29,22 @@ _ITEM = re.compile(r"[ \t]*(\*{1,5}|-|\.{1,5}|<(?:\d+|\.)>|\d+\.)[ \t]+(.*)")
 _CHECKED = re.compile(r"\[[ x*]\][ \t]+")
 _DESCRIBED = re.compile(r"[ \t]*(\S.*?)(:{2,4}|;;)(?:[ \t]+(.*))?$")
 _ADMONITION = re.compile(r"(NOTE|TIP|IMPORTANT|CAUTION|WARNING):[ \t]+(.*)")
-_DIRECTIVE = re.compile(r"(include|ifdef|ifndef|ifeval|endif|toc|image|video|audio)::\S*\[(.*)\]$")
-_CALLOUT = re.compile(r"[ \t]*(?://|#|--|;;|<!--)?[ \t]*<(?:\d+|\.)>(?:-->)?(?=[ \t]*(?:<\d+>[ \t]*)*$)")
+_DIRECTIVE = re.compile(r"(include|ifdef|ifndef|ifeval|endif|toc|image|video|audio)::[^\s\[]*\[(.*)\]$")
+_CALLOUT = re.compile(
+    r"(?<![ \t])[ \t]*(?:(?://|#|--|;;|<!--)[ \t]*)?<(?:\d{1,3}|\.)>(?:-->)?"
+    r"(?=[ \t]{0,40}(?:<(?:\d{1,3}|\.)>[ \t]{0,40}){0,20}$)"
+)
 _CELL = re.compile(r"(?:(?<=\s)|^)(?:[\d.]+[+*])?[<^>.]*[a-z]?\|")
+# A title of two lines: a row of one character below it, which tells its level. Other lines are no such title.
+_LEVELS = "=-~^+"
+_UNDERLINE = re.compile(r"([=~^+-])\1{2,}$")
+_UNTITLED = re.compile(r"[\s.<\[:|=]|[*-]+[ \t]|//|```|[\W_]*$")
 _MOST_ATTRIBUTES = 20  # references that one line resolves
+_MOST_VALUE = 1000  # characters of the value of an attribute
+_MOST_GIVEN = 1_000_000  # characters that attributes put into a text
+_MOST_MARKED = 4000  # characters of a line of which the marks are read
+_MOST_DEPTH = 20  # blocks in blocks
+_MOST_DIGITS = 3  # of a number of columns
 _KINDS = frozenset({"NOTE", "TIP", "IMPORTANT", "CAUTION", "WARNING"})
 _CHARACTERS = {
     "empty": "",
@@ -50,33 +62,41 @@ _CHARACTERS = {
     "endsb": "]",
     "cpp": "C++",
 }
-# Macros in a line, each with its form in Markdown. A group of the pattern is the text that is shown.
+_LINK = r"(?:link:|(?<![\w/:])(?=(?:https?|ftp|mailto):))"
+# Macros in a line, each with its form in Markdown. A group of the pattern is the text that is shown. What may
+# begin anew before it ends is bounded: else a line of beginnings is read as often as it has them.
 _MACROS = tuple(
     (re.compile(pattern), shown)
     for pattern, shown in (
-        (r"\[\[[^\]\s]*\]\]|anchor:[\w-]+\[[^\]]*\]|\(\(\([^)]*\)\)\)|indexterm:\[[^\]]*\]", ""),
+        (
+            r"\[\[[^\[\]\s]*\]\]|anchor:[\w-]+\[[^\]]{0,400}\]|\(\(\([^()]*\)\)\)|indexterm:\[[^\]]{0,400}\]",
+            "",
+        ),
         (r"\(\(([^()]+)\)\)", r"\1"),
-        (r"<<[^<>,]*,\s*([^<>]+)>>", r"\1"),
+        (r"<<[^<>,]*,\s*([^<>\s][^<>]*)>>", r"\1"),
         (r"<<#?([^<>,]+)>>", r"\1"),
-        (r"xref:[^\s\[]*\[([^\]]+)\]", r"\1"),
-        (r"xref:([^\s\[]*)\[\]", r"\1"),
-        (r"(?:link:|(?<![\w/:])(?=(?:https?|ftp|mailto):))([^\s\[\]]+)\[([^\],^]+)[^\]]*\]", r"[\2](\1)"),
-        (r"(?:link:|(?<![\w/:])(?=(?:https?|ftp|mailto):))([^\s\[\]]+)\[\]", r"<\1>"),
-        (r"footnote:[^\s\[]*\[([^\]]*)\]", r" (\1)"),
-        (r"(?:kbd|btn|menu|icon|stem|latexmath|asciimath|pass):[^\s\[]*\[([^\]]*)\]", r"\1"),
-        (r"image:[^\s:\[][^\s\[]*\[([^\],]*)[^\]]*\]", r"\1"),
+        (r"xref:[^\s\[]{0,400}\[([^\]]{1,400})\]", r"\1"),
+        (r"xref:([^\s\[]{0,400})\[\]", r"\1"),
+        (rf"{_LINK}([^\s\[\]]{{1,1000}})\[([^\],^]{{1,400}})(?:[,^][^\]]{{0,400}})?\]", r"[\2](\1)"),
+        (rf"{_LINK}([^\s\[\]]{{1,1000}})\[\]", r"<\1>"),
+        (r"footnote:[^\s\[]{0,400}\[([^\]]{0,2000})\]", r" (\1)"),
+        (
+            r"(?:kbd|btn|menu|icon|stem|latexmath|asciimath|pass):[^\s\[]{0,400}\[([^\]]{0,400})\]",
+            r"\1",
+        ),
+        (r"image:[^\s:\[][^\s\[]{0,400}\[([^\],]{0,400})(?:,[^\]]{0,400})?\]", r"\1"),
     )
 )
 # Marks in a line outside of code.
 _MARKS = tuple(
     (re.compile(pattern), shown)
     for pattern, shown in (
-        (r"\+\+\+?(.+?)\+\+\+?", r"\1"),
+        (r"\+\+\+?(.{1,400}?)\+\+\+?", r"\1"),
         (r"\[[.#\w-]*\]##?([^#]+)##?", r"\1"),
         (r"(?<![\w*])\*(?![\s*])([^*]+?)(?<!\s)\*(?![\w*])", r"**\1**"),
-        (r'"`(.+?)`"', r"“\1”"),
-        (r"'`(.+?)`'", r"‘\1’"),
-        (r"`\+(.+?)\+`", r"`\1`"),
+        (r'"`(.{1,400}?)`"', r"“\1”"),
+        (r"'`(.{1,400}?)`'", r"‘\1’"),
+        (r"`\+(.{1,400}?)\+`", r"`\1`"),
         (r"[ \t]\+$", r"\\"),
     )
 )
@@ -118,6 +138,8 @@ class _Writer:
         self._indent = ""  # the same, and that of the last item of a list
         self._markers: list[str] = []  # of the lists around the last item
         self._ended = False  # whether a blank line came after the last item
+        self._depth = 0  # of blocks around the line that is read
+        self._given = 0  # characters that attributes put into the text
 
     def markdown(self) -> Iterator[str]:
         """Yield the lines of Markdown."""
@@ -127,8 +149,11 @@ class _Writer:
         number = 0
         while number < len(lines):
             line = lines[number].rstrip()
-            fence = _FENCE.match(line)
-            if fence is None:
+            if title := self._underlined(lines, number):
+                yield from self._line(title)
+                number += 2
+                continue
+            if self._depth >= _MOST_DEPTH or not _FENCE.match(line):
                 yield from self._line(line)
                 number += 1
                 continue
@@ -140,6 +165,18 @@ class _Writer:
             yield from self._block(line, lines[number + 1 : end])
             self._style = []
             number = end + 1
+
+    def _underlined(self, lines: list[str], number: int) -> str:
+        """Return a title of two lines that begins at a line, as one of one line; empty if none does."""
+        title, row = (line.rstrip() for line in [*lines[number : number + 2], ""][:2])
+        before = lines[number - 1].strip() if number else ""
+        if self._depth or not _UNDERLINE.match(row) or abs(len(title) - len(row)) > 1:
+            return ""
+        if before and not before.startswith("//") and not _ANCHOR.match(before):
+            return ""
+        if _UNTITLED.match(title) or _DESCRIBED.match(title) or _DIRECTIVE.match(title):
+            return ""
+        return f"={'=' * _LEVELS.index(row[0])} {title}"
 
     def _block(self, fence: str, lines: list[str]) -> Iterator[str]:
         """Yield a delimited block."""
@@ -155,7 +192,8 @@ class _Writer:
             yield f"{self._indent}```{language or fence.strip('`-.')}"
             for line in lines:
                 if not self._is_directive(line.strip()):
-                    yield self._indent + _CALLOUT.sub("", line.rstrip())
+                    code = line.rstrip()
+                    yield self._indent + (_CALLOUT.sub("", code) if len(code) <= _MOST_MARKED else code)
             yield f"{self._indent}```"
         else:
             yield from self._inner(mark, lines)
@@ -170,7 +208,9 @@ class _Writer:
             yield f"{indent}> [!{kind}]"
         prefix = "> " if kind in _KINDS or mark == "____" else ""
         self._base = self._indent = f"{indent}{prefix}"
+        self._depth += 1
         yield from self._written(lines)
+        self._depth -= 1
         self._base, self._indent, self._markers = base, indent, markers
 
     def _line(self, line: str) -> Iterator[str]:
@@ -178,7 +218,7 @@ class _Writer:
         if line.startswith("//"):
             self._left_out["comment"] += 1
         elif attribute := _ATTRIBUTE.match(line):
-            self.attributes[attribute[1].lower()] = self._resolved(attribute[2] or "")
+            self.attributes[attribute[1].lower()] = self._resolved(attribute[2] or "")[:_MOST_VALUE]
         elif self._is_directive(line) or _ANCHOR.match(line):
             pass
         elif style := _STYLE.match(line):
@@ -258,26 +298,25 @@ class _Writer:
 
     def _cells(self, lines: list[str]) -> tuple[list[str], int]:
         """Return the cells of a table, and how many a row has: as many as its first line has."""
-        cells: list[str] = []
+        cells: list[list[str]] = []  # the text of each, by lines
         columns = 0
         for line in lines:
-            parts = _CELL.split(line)
-            if len(parts) == 1:
-                if cells and line.strip():
-                    cells[-1] = f"{cells[-1]} {line.strip()}".strip()
-                continue
-            if cells and parts[0].strip():
-                cells[-1] = f"{cells[-1]} {parts[0].strip()}"
-            cells += [part.strip() for part in parts[1:]]
-            columns = columns or len(parts) - 1
+            further, *begun = (part.strip() for part in _CELL.split(line))
+            if cells:
+                cells[-1].append(further)
+            cells += [[part] for part in begun]
+            columns = columns or len(begun)
         widths = next((value for value in self._style if value.startswith("cols=")), "")
         if widths:
             named = widths.removeprefix("cols=").strip('"')
             count, star, _ = named.partition("*")
             position = self._style.index(widths)
-            further = [value for value in self._style[position + 1 :] if "=" not in value]
-            columns = int(count) if star and count.isdigit() else 1 + len(further)
-        return cells, columns
+            others = [value for value in self._style[position + 1 :] if "=" not in value]
+            if not star:
+                columns = 1 + len(others)
+            elif count.isascii() and count.isdecimal() and len(count) <= _MOST_DIGITS:
+                columns = int(count)
+        return [" ".join(filter(None, cell)) for cell in cells], min(columns, len(cells))
 
     def _is_directive(self, line: str) -> bool:
         """Tell whether a line is a directive; what is left out with it is counted."""
@@ -292,6 +331,8 @@ class _Writer:
     def _inline(self, text: str) -> str:
         """Return a text with its marks in Markdown; code keeps its characters."""
         text = self._resolved(text)
+        if len(text) > _MOST_MARKED:
+            return text.strip()
         for pattern, shown in _MACROS:
             text = pattern.sub(shown, text)
         parts = re.split(r"(?<!\")(`[^`\"]+`)(?!\")", text)
@@ -302,6 +343,10 @@ class _Writer:
 
     def _resolved(self, text: str) -> str:
         """Return a text with the values of the attributes that it refers to."""
-        return _REFERENCE.sub(
-            lambda name: self.attributes.get(name[1].lower(), name[0]), text, _MOST_ATTRIBUTES
-        )
+        return _REFERENCE.sub(self._value, text, _MOST_ATTRIBUTES)
+
+    def _value(self, reference: re.Match[str]) -> str:
+        """Return the value that a reference stands for; the reference if there is none, or they grow long."""
+        value = self.attributes.get(reference[1].lower(), reference[0])
+        self._given += len(value)
+        return value if self._given <= _MOST_GIVEN else reference[0]

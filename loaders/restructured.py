@@ -154,7 +154,8 @@ def _define_directives(text: str, left_out: Counter[str]) -> None:
             return list(parent.children)
 
     language = languages.get_language("en")
-    for name in {*_CODE, *_SILENT, *_DIRECTIVE.findall(text)}:
+    named = {name.lower() for name in _DIRECTIVE.findall(text)}  # as docutils looks for them
+    for name in {*_CODE, *_SILENT, *named}:
         known, _ = directives.directive(name, language, new_document("", _quiet()))
         if known is None or name in _CODE or name in _SILENT or _ELSEWHERE.fullmatch(name):
             directives.register_directive(name, Described)
@@ -170,9 +171,17 @@ def _quiet() -> Any:
 
 
 def _clean(tree: Any, left_out: Counter[str]) -> None:
-    """Take out of a document what has no text: comments, pictures, messages of docutils."""
-    from docutils import nodes
+    """Take out of a document what has no text: comments, pictures, messages of docutils.
 
+    The source that an error names, as a malformed table or a directive with an unknown option, stays as text.
+    """
+    from docutils import nodes
+    from docutils.utils import Reporter
+
+    for message in list(tree.findall(nodes.system_message)):
+        if message["level"] >= Reporter.ERROR_LEVEL:  # what a warning names is in the document too
+            sources = [node for node in message if isinstance(node, nodes.literal_block)]
+            message.parent.replace(message, sources)
     kinds = {
         nodes.comment: "comment",
         nodes.image: "picture",

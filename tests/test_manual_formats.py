@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from gsw_graph import loaders
-from gsw_graph.loaders import restructured
+from gsw_graph.loaders import asciidoc, restructured
 from gsw_graph.model.documents import Document, Skipped
 
 RST = """
@@ -192,3 +193,92 @@ def test_restructured_text_without_its_libraries_is_text(
     monkeypatch.setattr(restructured, "find_spec", lambda _: None)
     _, text, _ = read(tmp_path, "manual.rst", "Quickstart\n==========\n\nSee :ref:`guide`.\n")
     assert ":ref:" in text
+
+
+def asciidoc_lines(text: str) -> list[str]:
+    """The lines of Markdown that AsciiDoc is written as, without the blank ones."""
+    return [line for line in asciidoc._Writer(text, Counter()).markdown() if line]
+
+
+HOSTILE = (
+    *("[[", "((", "xref:", "link:", "<<,   ", "link:x[aaaa", "<1>", '"`x', "include::[", "footnote:[", "{a}"),
+    *("image:x[", "   ", "[]#", "anchor:a["),
+)
+
+
+@pytest.mark.parametrize("pattern", HOSTILE)
+def test_hostile_asciidoc_is_read_in_time(pattern: str) -> None:
+    line = pattern * (200_000 // len(pattern))
+    short = f"a {pattern * (3900 // len(pattern))} x\n"
+    assert asciidoc_lines(f"{line}x\n\n----\n{line}x\n----\n|===\n|{line}x\n|===")
+    assert asciidoc_lines(f"{short * 10}\n----\n{short * 40}----\n")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "= T\nAuthor\n" + "1" * 200_000 + "\nx",
+        "\n" * 200_000 + "x",
+        "|===\n|a\n" + "bb\n" * 60_000 + "|===",
+        "\n".join("-*_="[number % 4] * (4 + number // 4) for number in range(1250)),
+        "x\n" + "\n".join("=" * (5 + number) for number in range(630)),
+        ("link:x[" + "a" * 3900 + "\n") * 50,
+        ("<<," + " " * 3900 + "x\n") * 50,
+    ],
+    ids=["revision", "blank lines", "cell", "fences", "fences of one mark", "link", "reference"],
+)
+def test_hostile_asciidoc_files_are_read_in_time(tmp_path: Path, text: str) -> None:
+    (tmp_path / "a.adoc").write_text(text, encoding="utf-8")
+    assert list(loaders.read([str(tmp_path / "a.adoc")]))
+
+
+def test_values_of_attributes_do_not_grow_without_end() -> None:
+    grown = "".join(f":a{number + 1}: {f'{{a{number}}}' * 20}\n" for number in range(50))
+    writer = asciidoc._Writer(f":a0: xxxxxxxxxx\n{grown}" + "\n{a50}" * 5000, Counter())
+    assert sum(map(len, writer.markdown())) < 2_000_000
+    assert max(map(len, writer.attributes.values())) == 1000
+
+
+@pytest.mark.parametrize("columns", ["2000000000*", "²*", "999*", "2*"])
+def test_columns_of_a_table_are_no_more_than_its_cells(columns: str) -> None:
+    lines = asciidoc_lines(f'[cols="{columns}"]\n|===\n|a |b\n|===')
+    assert lines == ["| a | b |", "| --- | --- |"]
+
+
+def test_titles_underlined_by_a_row_are_titles() -> None:
+    text = (
+        "git-add(1)\n==========\n\n[[NAME]]\nNAME\n----\ntext\n\nThird\n~~~~~\n\nFourth\n^^^^^^^\n\nFifth\n++++\n"
+        "\nlonger text\n----\ncode\n----\n\n.Name\n-----\ncode\n-----\n\n[source]\n--------\ncode\n--------\n"
+    )
+    assert asciidoc_lines(text) == [
+        *("# git-add(1)", "## NAME", "text", "### Third", "#### Fourth", "##### Fifth"),
+        *("longer text", "```", "code", "```", "**Name**", "```", "code", "```", "```", "code", "```"),
+    ]
+
+
+def test_callouts_at_the_end_of_code_are_left_out() -> None:
+    text = "----\na  # <1>\nb <1> <2>\nc // <.>\nif a <1> b\n----"
+    assert asciidoc_lines(text) == ["```", "a", "b", "c", "if a <1> b", "```"]
+
+
+def test_what_docutils_refuses_is_kept(tmp_path: Path) -> None:
+    text = (
+        "Titles\n=====\n\n=== ===\na   bcdef\n=== ===\nxx yyy zzz\n===  ===\n\n"
+        ".. note::\n   :foo: x\n\n   Mind the gap.\n"
+    )
+    document, text, _ = read(tmp_path, "a.rst", text)
+    assert document.title == "Titles"
+    assert "Titles" not in text
+    assert "xx yyy zzz" in text
+    assert "Mind the gap." in text
+
+
+def test_names_of_directives_may_have_capitals(tmp_path: Path) -> None:
+    text = (
+        "Text.\n\n.. VersionAdded:: 2.0\n   New.\n\n.. Toctree::\n\n   other\n\n.. Zork:: it\n\n   Shown.\n"
+    )
+    _, text, left_out = read(tmp_path, "a.rst", text)
+    assert "New in version 2.0" in text
+    assert "Shown." in text
+    assert "other" not in text
+    assert left_out == {"include": 1}
