@@ -1,4 +1,5 @@
-"""Nodes that another transaction removes while a statement runs: Neo4j then reads every property of such a node as null."""
+"""Nodes that another transaction removes while a statement runs. Neo4j then reads each property of such a node as null, and the
+embedded engine fails the statement."""
 
 from __future__ import annotations
 
@@ -6,8 +7,11 @@ import re
 from pathlib import Path
 
 import numpy as np
+import pytest
+from neo4j.exceptions import Neo4jError
 
 from gsw_graph import cypher
+from gsw_graph.engine import read_again
 from gsw_graph.store.facts import hop
 from gsw_graph.store.reader import NeighbourName, Reader
 from gsw_graph.text.words import pack_vector
@@ -83,3 +87,27 @@ def test_propositions_are_read_without_what_is_removed_meanwhile(monkeypatch):
     part = reader_of(row, monkeypatch).propositions_around([1.0], 2, 2, cap=1, limit=9)
     assert part.passages == [("q", ["g"], [["c"]])]
     assert part.near == [("p", 0.0)]
+
+
+def failing(times, message):
+    """A read that fails so many times, and then returns its tries."""
+    tries = []
+
+    def read():
+        tries.append(1)
+        if len(tries) <= times:
+            raise Neo4jError._hydrate_neo4j(code="Neo.DatabaseError.General.UnknownError", message=message)
+        return len(tries)
+
+    return read
+
+
+def test_a_read_that_met_a_removed_record_runs_again():
+    assert read_again(failing(2, "Record #17:390 not found")) == 3
+
+
+def test_a_read_that_always_fails_or_fails_otherwise_ends():
+    with pytest.raises(Neo4jError, match="Record #17:390"):
+        read_again(failing(9, "Record #17:390 not found"))
+    with pytest.raises(Neo4jError, match="Syntax"):
+        read_again(failing(1, "Syntax error: 'Record' not found"))

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from gsw_graph.engine.tracing import Tracer
 
 _FREE_BYTES = 1 << 20  # with less a disk counts as full
+# The embedded engine fails a read that meets a record which another transaction removed after the read began.
+_REMOVED_MEANWHILE = re.compile(r"Record #\d+:\d+ not found")
+_READS = 5
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
 _NAME = re.compile(r"(?=.{1,40}\Z)[a-z0-9]+(?:_[a-z0-9]+)*")  # which ends labels, types and names of indexes
@@ -216,6 +219,24 @@ def with_plain_errors(method: Callable[_P, _R]) -> Callable[_P, _R]:
             raise to_engine_error(error, where) from error
 
     return call
+
+
+def read_again(read: Callable[[], _R]) -> _R:
+    """Return what `read` returns. A read that fails because another transaction removed a record meanwhile
+    runs again, at most five times in all.
+
+    Raises:
+        Neo4jError: the read failed for another reason, or each time.
+    """
+    from neo4j.exceptions import Neo4jError
+
+    for _ in range(_READS - 1):
+        try:
+            return read()
+        except Neo4jError as error:
+            if not _REMOVED_MEANWHILE.search(error.message or ""):
+                raise
+    return read()
 
 
 def to_engine_error(error: Exception, where: str) -> EngineError:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from gsw_graph.concurrency import Check, never_cancelled
 from gsw_graph.cypher import base_name, statement
+from gsw_graph.engine import read_again
 from gsw_graph.errors import EndedError, EngineError, InputError
 from gsw_graph.model.results import RankedPassage, Table
 from gsw_graph.store import writer
@@ -164,7 +165,7 @@ def _run(
 
     with connection.session(default_access_mode=WRITE_ACCESS if write else READ_ACCESS) as session:
         if not write:
-            return session.execute_read(work)
+            return read_again(lambda: session.execute_read(work))
         try:
             if _OWN_TRANSACTIONS.search(query):
                 return take(session.run(Query(query, metadata=metadata), parameters))

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from gsw_graph.cypher import Unlogged, statement
+from gsw_graph.engine import read_again
 from gsw_graph.model.results import Fact, RankedPassage
 from gsw_graph.text.words import unpack_vectors
 
@@ -160,10 +161,15 @@ class Reader:
             if isinstance(value, list):
                 parameters[key] = Unlogged(value)
         connection = self._connection
-        try:  # a read that commits itself is one message there and back, a transaction two or three
+
+        def read() -> list[Row]:
+            # A read that commits itself is one message there and back, a transaction two or three.
             with connection.session(default_access_mode="READ") as session:
                 # .data() would walk through every byte of a packed vector.
                 return [dict(record) for record in session.run(text, parameters)]
+
+        try:
+            return read_again(read)
         except (DriverError, Neo4jError) as error:
             if not error.is_retryable():
                 raise
