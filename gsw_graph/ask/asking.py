@@ -18,7 +18,7 @@ from gsw_graph.ask.retrieve.strategies.auto import AUTO, added_answer, search_fi
 from gsw_graph.ask.retrieve.variants import parse_variant
 from gsw_graph.ask.strategy import AnswerDraft, Query, Retrieved, Strategy
 from gsw_graph.errors import InputError, ReplyError
-from gsw_graph.model.results import Answer, Trace
+from gsw_graph.model.results import Answer, Statement, Trace
 from gsw_graph.models.chat.chat import Spent
 
 if TYPE_CHECKING:
@@ -127,7 +127,16 @@ def ask(strategy: Strategy[Any], query: Query, context: Context) -> Answer:
         trace=trace,
         why=retrieved.why,
         cached=retrieved.cached,
+        text=draft.text or draft.answer,
+        statements=_statements(draft),
     )
+
+
+def _statements(draft: AnswerDraft) -> list[Statement]:
+    """Return the statements of an answer; a short answer is one statement with all citations."""
+    if draft.statements or draft.answer is None:
+        return draft.statements
+    return [Statement(draft.answer, list(range(len(draft.citations))), draft.inferred)]
 
 
 _NO_TOKENS = {"evidence": 0, "prompt": 0}

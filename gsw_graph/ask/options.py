@@ -80,6 +80,7 @@ class AskOptions(ScopeOptions):
         "graph in half the tokens, or passages alone; else what the strategy shows.",
         pattern="|".join(EVIDENCE),
     )
+    short: bool = option(False, "The answer is a name, a number or a few words, as benchmarks want it.")
     must_answer: bool = option(False, "The model may not say that the evidence does not hold the answer.")
     strict: bool = option(
         False, "Where the search doubts that the memory holds the answer, say so and ask no model."

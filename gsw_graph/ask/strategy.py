@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from gsw_graph.ask.plan import Plan
     from gsw_graph.ask.retrieve.context import Context
     from gsw_graph.ask.retrieve.qa_chains import BeamChain, Beams
-    from gsw_graph.model.results import CachedAnswer, Citation, Conflict, RankedPassage
+    from gsw_graph.model.results import CachedAnswer, Citation, Conflict, RankedPassage, Statement
 
 Need = Literal["pairs", "propositions", "llm"]
 Gives = Literal["passages", "chains", "answer"]
@@ -54,6 +54,8 @@ class AnswerDraft:
         missing: What the evidence lacks.
         tokens: Those of `evidence` and `prompt` as sent to a language model.
         inferred: The answer follows from the citations, and is not stated there.
+        text: The answer in full, with the numbers of its citations; None if it is as short as the answer.
+        statements: The parts of the answer.
     """
 
     answer: str | None = None
@@ -64,6 +66,8 @@ class AnswerDraft:
     missing: str | None = None
     tokens: dict[str, int] = field(default_factory=dict)
     inferred: bool = False
+    text: str | None = None
+    statements: list[Statement] = field(default_factory=list)
 
 
 @dataclass(frozen=True)

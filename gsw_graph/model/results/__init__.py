@@ -21,6 +21,7 @@ from gsw_graph.model.results.answers import (
     RankedPassage,
     Result,
     RunEdge,
+    Statement,
     Step,
     Trace,
 )
@@ -99,6 +100,7 @@ __all__ = [
     "RunEdge",
     "RunsReport",
     "Shown",
+    "Statement",
     "Status",
     "Step",
     "StoredDocument",

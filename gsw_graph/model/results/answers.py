@@ -65,6 +65,24 @@ class Claim(Result):
 
 
 @dataclass(frozen=True)
+class Statement(Result):
+    """A statement of an answer: a sentence, a step or a block of code.
+
+    Attributes:
+        text: As the answer has it, without marks of citations.
+        citations: Places, from 0, in the citations of the answer; empty if nothing is cited.
+        follows: The statement follows from what is cited, and is not stated there.
+        unsupported: Names, numbers, dates and quoted code of the statement that are in no line of the
+            evidence.
+    """
+
+    text: str
+    citations: list[int] = field(default_factory=list)
+    follows: bool = False
+    unsupported: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
 class Conflict(Result):
     """A question that passages answer differently, and what each says, the most supported first."""
 
@@ -267,7 +285,10 @@ class Answer(Result):
     on without the reranker.
     `tokens`: `in` and `out` as the server counted them, `plan` the part of both for planning; `evidence` and
     `prompt` of the answer, as sent.
-    `inferred`: as the language model says, the answer follows from what is cited and is not said there.
+    `answer` is short: a name, a number or a few words; `text` is the answer in full, with the numbers of its
+    citations ([1] is the first), and `statements` are its parts. A short answer is its own text. An answer
+    with `missing` is partial.
+    `inferred`: the short answer follows from what is cited and is not said there.
     `conflicts`: where passages say different things, of a strategy that looks for that.
     `calls` of the language model, of which `failed_calls` gave no reply that can be used. `kept`: replies
     that were there already; what they took
@@ -303,6 +324,8 @@ class Answer(Result):
     inferred: bool = False
     why: str | None = None
     cached: CachedAnswer | None = None
+    text: str | None = None
+    statements: list[Statement] = field(default_factory=list)
 
     def __iter__(self) -> Iterator[RankedPassage]:
         """The passages, best first."""
