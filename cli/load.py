@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections import Counter
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager, redirect_stdout, suppress
 from dataclasses import replace
 from functools import partial
 from itertools import chain
@@ -67,6 +68,14 @@ PROBLEM = 80  # characters of the last failure
 @field_option(LoadOptions, "near")
 @field_option(LoadOptions, "meta", metavar="KEY=VALUE", multiple=True)
 @field_option(LoadOptions, "follow_links")
+@field_option(LoadOptions, "part", metavar="N/COUNT")
+@click.option(
+    "--ray",
+    is_flag=False,
+    flag_value="",
+    metavar="[ADDRESS]",
+    help="Load by the workers of a Ray cluster into a Neo4j server; without an address Ray runs on this machine.",
+)
 @field_option(LoadOptions, "dry_run")
 @click.option(
     "--allow-private", is_flag=True, help="Fetch addresses of this machine and of private networks too."
@@ -93,6 +102,7 @@ def load(
     allow_private: bool,
     forget_gone: bool,
     watch: bool,
+    ray: str | None,
     **options: Any,
 ) -> None:
     """Load files, folders, globs, http(s):// addresses, or standard input (-) into the memory.
@@ -116,6 +126,7 @@ def load(
       gswgraph load notes/ --forget-gone --watch
       gswgraph load notes/ --llm gpt-4.1-mini --dry-run
       gswgraph load notes/ --llm gpt-4.1-mini --budget 2.00
+      gswgraph load corpus/ --memory bolt://graph:7687 --part 3/8
     """
     models = ["embedder", "llm"] if options["extractor"] in ("auto", *BY_MODEL) else ["embedder"]
     dry_run = options["dry_run"]
@@ -130,7 +141,11 @@ def load(
                 print_failure(f"Gone: {short_source(source)}")
             print_more(gone, len(shown), err=True)
             with reporter(quiet, load_step) as progress:
-                report = memory.load(*names, progress=progress, allow_private=allow_private, **options)
+                if ray is not None and not dry_run:
+                    with redirect_stdout(sys.stderr):  # Ray prints what happens to its workers
+                        report = memory.load_by_workers(*names, address=ray, progress=progress, **options)
+                else:
+                    report = memory.load(*names, progress=progress, allow_private=allow_private, **options)
             if gone and not dry_run:
                 memory.forget(*folders, gone=True)
         report = replace(report, forgotten=gone)

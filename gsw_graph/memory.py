@@ -271,6 +271,40 @@ class Memory:
         return loaded
 
     @with_plain_errors
+    def load_by_workers(
+        self,
+        *paths: str | Path,
+        address: str = "",
+        workers: int | None = None,
+        progress: OnProgress | None = None,
+        **options: Any,
+    ) -> results.LoadReport:
+        """Load files, folders and globs as `load` does, by the workers of a Ray cluster.
+
+        Args:
+            paths: Names of what is loaded, which all workers can read.
+            address: Of the cluster; empty: Ray runs on this machine, and ends with the load.
+            workers: How many load side by side; None: one for each processor of the cluster.
+            progress: Called with how far the load is.
+            options: Those of `LoadOptions`.
+
+        Raises:
+            InputError: The memory is a folder, Ray is not installed, or an option does not fit.
+            ModelError: Workers died again and again.
+        """
+        from gsw_graph.load.workers import load_by_workers
+
+        how = LoadOptions(**options)
+        report = progress or (lambda _: None)
+        with self._changing():
+            loaded = load_by_workers(
+                self._connection, self._settings, list(map(str, paths)), how, address, report, workers
+            )
+        if how.near:
+            self.merge(near=how.near)
+        return loaded
+
+    @with_plain_errors
     def add(
         self, text: str, *, speaker: str = "", session: str = "conversation", at: str | date | None = None
     ) -> str:

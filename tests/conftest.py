@@ -54,6 +54,7 @@ place = crash_place.new_place
 ALL_OF_IT = ("test_",)
 ON_NEO4J = {
     "test_browser": ALL_OF_IT,
+    "test_workers": ALL_OF_IT,
     "test_browser_drawn": ALL_OF_IT,
     "test_contract_ask": ("test_bm25", "test_dense", "test_linked_walks", "test_words_are_found"),
     "test_contract_caches": ALL_OF_IT,

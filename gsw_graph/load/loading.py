@@ -199,7 +199,7 @@ def new_work(
         position: Returns how many bytes of the files were read when the last item came.
     """
     last, given = 0, options.metadata()
-    for some in _compared_together(items, counters):
+    for some in _compared_together(items, counters, options):
         stored = states([_document_of(item).id for item in some])
         fresh = []
         for item in some:
@@ -412,11 +412,17 @@ def _index(
         build(connection, dimension)
 
 
-def _compared_together(items: Iterable[Item | Failure], counters: LoadCounters) -> Iterator[list[Item]]:
-    """Return items in runs that are compared with the memory in one round trip; failures are put aside."""
+def _compared_together(
+    items: Iterable[Item | Failure], counters: LoadCounters, options: LoadOptions
+) -> Iterator[list[Item]]:
+    """Return items of the part that is loaded in runs that are compared with the memory in one round trip;
+    failures are put aside."""
 
     def read() -> Iterator[Item]:
         for item in counters.timed_items("read", items):
+            source = item.source if isinstance(item, Failure) else _document_of(item).source
+            if not options.takes(source):
+                continue
             if isinstance(item, Failure):
                 (counters.skipped if isinstance(item, Skipped) else counters.failures).append(item)
             else:

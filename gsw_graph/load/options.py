@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from hashlib import sha256
 
 from gsw_graph.config import Settings, option
 from gsw_graph.errors import InputError
@@ -38,6 +40,9 @@ class LoadOptions:
     meta: tuple[str, ...] = option(
         (), "Metadata of all that is loaded, key=value; kept by later loads until key= removes it."
     )
+    part: str | None = option(
+        None, "Load a part of the documents, as 3/8; eight loads of 1/8 to 8/8 load all of them."
+    )
     follow_links: bool = option(False, "Follow links that lead out of a folder; else they are skipped.")
 
     def metadata(self) -> dict[str, Value | None]:
@@ -51,6 +56,16 @@ class LoadOptions:
             pairs.append((key, value))
         values = metadata((key, typed(value)) for key, value in pairs)
         return {key: values.get(key) for key in metadata((key, key) for key, _ in pairs)}
+
+    def takes(self, source: str) -> bool:
+        """Tell whether what a source names is in the part that is loaded; InputError if it is no part."""
+        if self.part is None:
+            return True
+        match = re.fullmatch(r"([1-9]\d{0,4})/([1-9]\d{0,4})", self.part)
+        if match is None or int(match[1]) > int(match[2]):
+            raise InputError(f"{self.part!r} is no part", hint="Give number and count, as 3/8")
+        digest = sha256(source.encode("utf-8", "replace")).digest()
+        return int.from_bytes(digest[:8], "big") % int(match[2]) == int(match[1]) - 1
 
     def chosen(self, settings: Settings) -> str:
         """Return the extractor's name; InputError where an option does not fit."""
