@@ -34,6 +34,7 @@ REASONS = {
     "serves until it is ended; examples/recorded.sh runs it",
     "starts a server at the usual ports; tests/test_local_neo4j.py starts one at others",
     "tests/test_strategies.py runs it",
+    "tests/test_workers.py runs it",
     "tests/test_retrievers.py runs it",
     "tests/test_strategy.py runs it",
     "tests/test_reproduce.py runs it on samples",

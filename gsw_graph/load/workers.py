@@ -10,21 +10,23 @@ import os
 import secrets
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import asdict, fields, replace
+from contextlib import closing, contextmanager
+from dataclasses import fields, replace
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
+from gsw_graph.engine import Connection, connect
 from gsw_graph.errors import EngineError, InputError, ModelError
+from gsw_graph.load.loading import load
 from gsw_graph.load.options import LoadOptions
 from gsw_graph.model.results import DocumentCounts, LoadReport, Progress
 from gsw_graph.models.chat.limits import Budget
+from gsw_graph.models.embed.embedder import Embedder
 from gsw_graph.store.reader import Reader
 
 if TYPE_CHECKING:
     from gsw_graph.config import Settings
-    from gsw_graph.engine import Connection
 
 _TRIES = 3  # times that the part of a worker that died is loaded again
 _SECONDS = 1.0  # between two reports of progress
@@ -47,13 +49,14 @@ class Board:
 
 def load_part(settings: Settings, names: Sequence[str], options: LoadOptions, board: Any) -> LoadReport:
     """Load a part of the documents; this is what a worker runs."""
-    from gsw_graph.memory import Memory
 
     def report(progress: Progress) -> None:
         board.report.remote(options.part, progress)
 
-    with Memory.open(settings=settings) as memory:
-        return memory.load(list(names), progress=report, **asdict(options))
+    with closing(connect(settings)) as connection:
+        return load(
+            connection, settings, lambda: Embedder.load(settings), list(names), options, progress=report
+        )
 
 
 def load_by_workers(
