@@ -108,7 +108,7 @@ NOTHING_FOUND = "nothing was found for the question"
 NOT_SAID = "the evidence does not hold the answer"
 UNSUPPORTED = "nothing in memory supports the model's answer"
 _LIMIT = 1000  # tokens of a short answer, which is a line or two
-_FULL_LIMIT = 2000
+_FULL_LIMIT = 1500
 _AGAIN = (
     'Write "Answer:" and a few words of the evidence, then "Sources:" and the numbers of their '
     "lines; "
@@ -387,10 +387,12 @@ def _invented(reply: FullReply, question: str, items: Sequence[Item], known: Kno
 def _with_lines(reply: FullReply, question: str, items: Sequence[Item], *, judged: bool) -> list[Part]:
     """Return the statements; the last one has further lines if no cited line holds the words of the short
     answer and another does, or if no line is cited at all."""
-    named = [number - 1 for part in reply.parts for number in part.lines]
+    named = [number - 1 for part in reply.parts for number in part.lines if 0 < number <= len(items)]
     *others, last = reply.parts
     answer = reply.answer or last.text
     inferred = all(part.follows for part in reply.parts)
     support = supported(question, answer, named, items, judged=judged, inferred=inferred)
+    if not (named or support):
+        support = _most(Said.of(answer), items)
     further = [number + 1 for number in support if number not in named]
     return [*others, replace(last, lines=(*last.lines, *further))]

@@ -249,8 +249,10 @@ class FullStream:
     def __call__(self, piece: str) -> None:
         """Take the next piece of the reply."""
         self._text += piece
+        if "\n" not in piece:  # a statement is shown when a line has ended
+            return
         sections = _sections(answer_text(self._text))
-        if "full" not in sections or "\n" not in piece:
+        if "full" not in sections:
             return
         answer, body = _bodies(sections)
         settled = list(split(_settled(body)))[:-1]
