@@ -67,6 +67,7 @@ class _Ask(click.Command):
 @click.option("--no-llm", is_flag=True, help="Ask no language model, though one is set.")
 @field_option(AskOptions, "budget", metavar="AMOUNT")
 @field_option(AskOptions, "evidence", type=click.Choice(EVIDENCE))
+@field_option(AskOptions, "short")
 @field_option(AskOptions, "must_answer")
 @field_option(AskOptions, "strict")
 @field_option(AskOptions, "k", "-k", type=click.IntRange(min=1))
@@ -142,6 +143,7 @@ def ask(
       gswgraph ask --budget 2000tok "Who founded the foundry?"
       gswgraph ask --evidence compact "Who founded the foundry?"
       gswgraph ask "Who founded the foundry?" --in notes/ --where 'author = "Grau"' --since 1901
+      gswgraph ask --short "Who founded the foundry?"
       gswgraph ask "Who built the Marrow Bridge?" --browse
       gswgraph ask -k 2 --full "How do I ask for leave?"
       gswgraph ask --json < questions.txt

@@ -12,7 +12,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gsw_graph.cli.text.output import calls, console, counted, duration, moment, money
-from gsw_graph.explore.notebook import answer_line, compares, conflict_lines
+from gsw_graph.explore.full_text import Lines, full_text, marked_text, note_of
+from gsw_graph.explore.notebook import (
+    answer_line,
+    compares,
+    conflict_lines,
+    is_answered,
+    missing_lines,
+    origin,
+)
 from gsw_graph.explore.places import Found, Line, find, section_line, shown_text
 from gsw_graph.text.safe_text import clean, cut, one_line, short_source
 from gsw_graph.text.words import terms
@@ -64,22 +72,25 @@ def print_answer(
     Args:
         answer: What `Memory.ask` returned.
         timings: Show where the time went.
-        streamed: What was printed in this line already, the answer or what came in its place.
+        streamed: What was printed already, the answer or what came in its place.
         wanted: The strategy that was asked for; that another took its place is shown in any case.
         embedder: Helps to find the sentences that answer.
         full: Print passages whole.
     """
     screen = console()
     trace = answer.trace
-    is_printed = bool(streamed) and streamed == answer.answer
+    said = " ".join(filter(None, [answer.answer, full_text(answer)]))
+    is_printed = bool(streamed) and one_line(streamed) == one_line(said)
     if is_printed:
-        _print_first_line(screen, answer, is_printed)
+        _print_said(screen, answer, is_printed)
     elif streamed:
         click.echo()
     if answer.note:
         click.echo(f"Note: {one_line(answer.note)}\n")
     if not is_printed:
-        _print_first_line(screen, answer, is_printed)
+        _print_said(screen, answer, is_printed)
+    for line in missing_lines(answer):
+        click.echo(f"{line}\n")
     _print_cached(answer)
     for number, citation in enumerate(answer.citations, 1):
         _print_citation(screen, number, citation)
@@ -103,12 +114,12 @@ def print_answer(
     if trace is not None and trace.walked is not None:
         _print_walk(trace, trace.walked, answer.passages)
     has_model = answer.models.get("llm") is not None
-    if not (answer.abstained or answer.answer is not None or has_model or answer.chains):
+    if not (answer.abstained or is_answered(answer) or has_model or answer.chains):
         click.echo(f"\n{NOT_ANSWERS}")
     strategy = one_line(answer.strategy) + (f", as {one_line(answer.why)}" if answer.why else "")
     if answer.why and not timings and (trace is not None or wanted != "auto"):
         click.echo(f"\nStrategy: {strategy}")
-    if answer.id and answer.answer is not None:
+    if answer.id and is_answered(answer):
         id_ = answer.id[:ID]
         click.echo(f"\nWas it right? gswgraph confirm {id_}, or gswgraph reject {id_}")
     if timings:
@@ -129,12 +140,15 @@ def _print_timings(answer: Answer, strategy: str) -> None:
         click.echo(f"Tokens: {tokens}{failures}; {one_line(model)}, {money(answer.dollars)}")
 
 
-def _print_first_line(screen: Console, answer: Answer, is_printed: bool) -> None:
-    """Print the answer and how sure it is, or why there is none. is_printed: the answer itself is there."""
+def _print_said(screen: Console, answer: Answer, is_printed: bool) -> None:
+    """Print the answer, how sure it is and where it is from, or why there is none. is_printed: the answer
+    itself is there."""
     from rich.text import Text
 
-    if answer.answer is not None:
-        text = one_line(answer.answer)
+    if full_text(answer):
+        _print_full(screen, answer, is_printed)
+    elif is_answered(answer):
+        text = one_line(answer.answer or "")
         rest = answer_line(answer).removeprefix(text)
         screen.print(Text.assemble(("" if is_printed else text, "bold"), f"{rest}\n"), soft_wrap=True)
     elif answer.abstained:
@@ -143,6 +157,22 @@ def _print_first_line(screen: Console, answer: Answer, is_printed: bool) -> None
             click.echo("What is nearest:\n")
     elif compares(answer):
         click.echo(f"{answer_line(answer)} What they found:\n")
+
+
+def _print_full(screen: Console, answer: Answer, is_printed: bool) -> None:
+    """Print the short answer, the text in full, and where it is from; below a text that is there the marks of
+    its statements."""
+    from rich.text import Text
+
+    if is_printed:
+        click.echo()
+        for statement in filter(note_of, answer.statements):
+            click.echo(f"\n{_short(statement.text)} ({note_of(statement)})")
+    else:
+        if answer.answer is not None:
+            screen.print(Text(f"{one_line(answer.answer)}\n", "bold"), soft_wrap=True)
+        click.echo(Lines(screen.width).add(marked_text(answer)))
+    click.echo(f"\n({origin(answer)})\n")
 
 
 def _print_cached(answer: Answer) -> None:

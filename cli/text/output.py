@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
+from gsw_graph.explore.full_text import Lines
 from gsw_graph.explore.notebook import counted as counted
 from gsw_graph.text.safe_text import clean, cut, one_line, short_source
 from gsw_graph.text.safe_text import to_json as to_json
@@ -241,17 +242,18 @@ class Waiting:
 
 
 class Streamed:
-    """Print pieces of an answer as they come; where standard output is no terminal nothing, as the whole
-    answer follows. before: called before anything is printed."""
+    """Print pieces of an answer as they come, in lines that fit; if standard output is no terminal nothing, as
+    the whole answer follows. before: called before anything is printed."""
 
     def __init__(self, before: Callable[[], None]) -> None:
         self._before, self._printed = before, ""
+        self._lines = Lines(console().width)
 
     def on_text(self, text: str) -> None:
         if sys.stdout.isatty():
             self._before()
             self._printed += text
-            click.echo(clean(text), nl=False)
+            click.echo(self._lines.add(clean(text)), nl=False)
 
     def end(self) -> str:
         """Return what was printed."""

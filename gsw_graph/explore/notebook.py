@@ -6,6 +6,7 @@ import textwrap
 from html import escape
 from typing import TYPE_CHECKING
 
+from gsw_graph.explore.full_text import Lines, full_text, marked_text, note_of
 from gsw_graph.explore.places import find, places, shown_text
 from gsw_graph.model.results import Answer, Table
 from gsw_graph.model.results.forms import as_html, as_text
@@ -27,8 +28,13 @@ SOURCES = {"cache": "from the question cache", "added": "added by hand"}
 
 @as_text.register(Answer)
 def plain(answer: Answer) -> str:
-    """Write an answer as lines: the answer and its confidence, citations, and the passages, best first."""
+    """Write an answer as lines: the short answer and its confidence, its text in full, citations, and the
+    passages, best first."""
     lines = [answer_line(answer)]
+    if full_text(answer):
+        lines += ["", Lines(WIDTH).add(marked_text(answer))]
+    for line in missing_lines(answer):
+        lines += ["", line]
     if answer.note:
         lines.append(f"Note: {one_line(answer.note)}")
     for number, citation in enumerate(answer.citations, 1):
@@ -51,6 +57,9 @@ def html_answer(answer: Answer) -> str:
     its text below a click."""
     head = _html(answer_line(answer))
     lines = [f"<p><strong>{head}</strong></p>"]
+    if full_text(answer):
+        lines.append(f'<p style="white-space: pre-wrap">{_html(marked_text(answer))}</p>')
+    lines += [f"<p>{_html(line)}</p>" for line in missing_lines(answer)]
     if answer.note:
         note = _html(one_line(answer.note))
         lines.append(f"<p>Note: {note}</p>")
@@ -108,24 +117,41 @@ def html_table(table: Table) -> str:
 
 
 def answer_line(answer: Answer) -> str:
-    """Write the answer with its confidence, or why there is none, in one line."""
-    if answer.answer is not None:
-        confidence = chain_confidence(answer)
-        notes = []
-        if confidence is not None:
-            notes.append(f"confidence {sure(confidence)}")
-        if answer.inferred:
-            notes.append("inferred")
-        if answer.answer_source == "llm":
-            notes.append(f"from the model {answer.models.get('llm')}")
-        else:
-            notes.append(SOURCES.get(answer.answer_source, "read off a chain"))
-        return f"{one_line(answer.answer)}  ({one_line(', '.join(notes))})"
+    """Write the short answer with where it is from, or why there is none, in one line."""
+    if is_answered(answer):
+        return "  ".join(filter(None, [one_line(answer.answer or ""), f"({origin(answer)})"]))
     if answer.abstained:
         return f"Not in memory: {why_not(answer)}."
     if compares(answer):
         return "No answer: the last step of the plan compares, and that takes a language model."
     return f"No answer; {counted(len(answer.passages), 'passage')} found."
+
+
+def is_answered(answer: Answer) -> bool:
+    """Tell whether there is an answer, short or in full."""
+    return answer.answer is not None or bool(answer.text)
+
+
+def origin(answer: Answer) -> str:
+    """Write how sure an answer is, and where it is from: a model, a chain, the question cache, a person."""
+    confidence = chain_confidence(answer)
+    notes = []
+    if confidence is not None:
+        notes.append(f"confidence {sure(confidence)}")
+    if not full_text(answer):  # whose statements are marked
+        notes += filter(None, map(note_of, answer.statements))
+    if answer.answer_source == "llm":
+        notes.append(f"from the model {answer.models.get('llm')}")
+    else:
+        notes.append(SOURCES.get(answer.answer_source, "read off a chain"))
+    return one_line(", ".join(notes))
+
+
+def missing_lines(answer: Answer) -> list[str]:
+    """Write what a partial answer lacks, in a line; none of an answer that is whole."""
+    if answer.missing and is_answered(answer):
+        return [f"Missing: {one_line(answer.missing)}"]
+    return []
 
 
 def conflict_lines(answer: Answer) -> list[str]:

@@ -2,11 +2,13 @@
 import { drawn, follow } from "./api.js";
 import { answered } from "./answer.js";
 import { redraw } from "./draw.js";
+import { laidOut } from "./layout.js";
 import { html, nothing } from "./lit-html.js";
 import { failed, section } from "./parts.js";
 
 const view = { question: "", strategy: "auto", k: 5, llm: true, stage: "", text: "", answer: null, picture: null, places: {}, plan: null, more: false, error: null, running: null };
 const FIRST = ["auto", "linked", "dense", "bm25", "select"];
+const SHORT = 120; // letters of a short answer, while it comes
 const MORE = ":more"; // no name of a strategy
 const STAGES = { plan: "Taking the question apart", embed: "Reading the question", database: "Following the graph", rank: "Weighing what was found", rerank: "Weighing what was found", answer: "Answering" };
 
@@ -89,10 +91,17 @@ export function asking(about, status) {
       </div>
       ${view.strategy !== "auto" ? html`<p class="dim small">${about.strategies[view.strategy].replaceAll("`", "")}</p>` : nothing}
     </form>
-    ${waits ? html`<div class="coming" aria-live="polite"><p class="dim" role="status">${view.stage} …</p>${view.text ? html`<p class="answer">${view.text}</p>` : nothing}</div>` : nothing}
+    ${waits ? html`<div class="coming" aria-live="polite"><p class="dim" role="status">${view.stage} …</p>${view.text ? coming(view.text) : nothing}</div>` : nothing}
     ${failed(view.error)}
     ${view.answer ? answered(view.answer, view.places, view.picture, about) : nothing}
     ${view.answer ? section("Plan", planned(), Boolean(view.plan)) : nothing}`;
+}
+
+// The short answer is the first line, if more follows or it is short.
+function coming(text) {
+  const head = text.trimStart().split("\n", 1)[0];
+  if (head.length > SHORT) return laidOut(text);
+  return html`<p class="answer">${head}</p>${laidOut(text.trimStart().slice(head.length))}`;
 }
 
 // Sub-questions, one a line; `#1` stands for the answer of the first.
