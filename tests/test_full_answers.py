@@ -15,7 +15,7 @@ from mcp import Client
 
 from gsw_graph.cli.text.answers import print_answer
 from gsw_graph.cli.text.output import Streamed
-from gsw_graph.explore.full_text import Lines, full_text, marked_text
+from gsw_graph.explore.full_text import Lines, marked_text, short_and_full
 from gsw_graph.model.results import Answer, Statement
 from gsw_graph.serve.remote import rebuild
 
@@ -56,10 +56,21 @@ def test_what_is_behind_a_statement(text, statements, marked):
     assert marked_text(full_answer(text=text, statements=statements)) == marked
 
 
-@pytest.mark.parametrize("text", ["Norway", "Norway. [1]", " Norway [1][2]", None])
-def test_a_text_that_says_no_more_is_not_printed_again(text, capsys):
-    assert full_text(full_answer(**(NORWAY | {"text": text}))) == ""
-    assert shown(capsys, **(NORWAY | {"text": text, "statements": []})).count("Norway") == 1
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        (None, ("Norway", "")),
+        ("Norway", ("Norway", "")),
+        ("Norway. [1]", ("", "Norway. [1]")),
+        ("Norway [1][2]\n", ("", "Norway [1][2]")),
+        ("In Norway. [1]", ("Norway", "In Norway. [1]")),
+    ],
+)
+def test_what_is_said_twice_is_shown_once(text, parts, capsys):
+    changes = NORWAY | {"text": text, "statements": []}
+    assert short_and_full(full_answer(**changes)) == parts
+    said = shown(capsys, **changes)
+    assert said.count("Norway") == len(list(filter(None, parts)))
 
 
 def test_the_short_answer_stands_first_and_code_keeps_its_lines(capsys):
@@ -81,11 +92,13 @@ def test_a_text_that_was_streamed_is_not_printed_twice(capsys):
     assert again.startswith("\nno, unless it was primed\n\nFill the chamber to")
 
 
-def test_steps_stand_without_a_short_answer(capsys):
-    there = shown(capsys, answer=None, id="0123456789")
-    assert there.startswith("Fill the chamber")
-    assert "Was it right? gswgraph confirm 01234567" in there
-    assert "Passages, not an answer" not in there
+@pytest.mark.parametrize("streamed", ["", "1. Close it. [1]\n2. Open `a[1]`. [2]"])
+def test_steps_stand_without_a_short_answer(streamed, capsys):
+    steps = [Statement("1. Close it.", [0]), Statement("2. Open `a[1]`.", [1])]
+    text = "1. Close it. [1]\n2. Open `a[1]`. [2]"
+    there = shown(capsys, streamed, answer="1. Close it.\n2. Open `a[1]`.", text=text, statements=steps)
+    assert there.startswith("\n\n(from the model" if streamed else f"{text}\n\n(from the model")
+    assert "Close" not in there.replace(text, "")
 
 
 def test_a_short_answer_has_its_note_in_its_line(capsys):

@@ -12,15 +12,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gsw_graph.cli.text.output import calls, console, counted, duration, moment, money
-from gsw_graph.explore.full_text import Lines, full_text, marked_text, note_of
-from gsw_graph.explore.notebook import (
-    answer_line,
-    compares,
-    conflict_lines,
-    is_answered,
-    missing_lines,
-    origin,
-)
+from gsw_graph.explore.full_text import Lines, marked_text, note_of, short_and_full
+from gsw_graph.explore.notebook import answer_line, compares, conflict_lines, missing_lines, origin
 from gsw_graph.explore.places import Found, Line, find, section_line, shown_text
 from gsw_graph.text.safe_text import clean, cut, one_line, short_source
 from gsw_graph.text.words import terms
@@ -79,8 +72,9 @@ def print_answer(
     """
     screen = console()
     trace = answer.trace
-    said = " ".join(filter(None, [answer.answer, full_text(answer)]))
-    is_printed = bool(streamed) and one_line(streamed) == one_line(said)
+    text = answer.text or answer.answer or ""
+    whole = {one_line(text), one_line(f"{answer.answer} {text}")}
+    is_printed = bool(streamed) and one_line(streamed) in whole
     if is_printed:
         _print_said(screen, answer, is_printed)
     elif streamed:
@@ -114,12 +108,12 @@ def print_answer(
     if trace is not None and trace.walked is not None:
         _print_walk(trace, trace.walked, answer.passages)
     has_model = answer.models.get("llm") is not None
-    if not (answer.abstained or is_answered(answer) or has_model or answer.chains):
+    if not (answer.abstained or answer.answer is not None or has_model or answer.chains):
         click.echo(f"\n{NOT_ANSWERS}")
     strategy = one_line(answer.strategy) + (f", as {one_line(answer.why)}" if answer.why else "")
     if answer.why and not timings and (trace is not None or wanted != "auto"):
         click.echo(f"\nStrategy: {strategy}")
-    if answer.id and is_answered(answer):
+    if answer.id and answer.answer is not None:
         id_ = answer.id[:ID]
         click.echo(f"\nWas it right? gswgraph confirm {id_}, or gswgraph reject {id_}")
     if timings:
@@ -145,12 +139,12 @@ def _print_said(screen: Console, answer: Answer, is_printed: bool) -> None:
     itself is there."""
     from rich.text import Text
 
-    if full_text(answer):
-        _print_full(screen, answer, is_printed)
-    elif is_answered(answer):
-        text = one_line(answer.answer or "")
-        rest = answer_line(answer).removeprefix(text)
-        screen.print(Text.assemble(("" if is_printed else text, "bold"), f"{rest}\n"), soft_wrap=True)
+    short, text = short_and_full(answer)
+    if text:
+        _print_full(screen, answer, short, is_printed)
+    elif answer.answer is not None:
+        rest = answer_line(answer).removeprefix(short)
+        screen.print(Text.assemble(("" if is_printed else short, "bold"), f"{rest}\n"), soft_wrap=True)
     elif answer.abstained:
         click.echo(answer_line(answer))
         if answer.chains or answer.passages:
@@ -159,9 +153,9 @@ def _print_said(screen: Console, answer: Answer, is_printed: bool) -> None:
         click.echo(f"{answer_line(answer)} What they found:\n")
 
 
-def _print_full(screen: Console, answer: Answer, is_printed: bool) -> None:
-    """Print the short answer, the text in full, and where it is from; below a text that is there the marks of
-    its statements."""
+def _print_full(screen: Console, answer: Answer, short: str, is_printed: bool) -> None:
+    """Print the short answer, the text in full, and where it is from; of a text that is there the notes on its
+    statements."""
     from rich.text import Text
 
     if is_printed:
@@ -169,8 +163,8 @@ def _print_full(screen: Console, answer: Answer, is_printed: bool) -> None:
         for statement in filter(note_of, answer.statements):
             click.echo(f"\n{_short(statement.text)} ({note_of(statement)})")
     else:
-        if answer.answer is not None:
-            screen.print(Text(f"{one_line(answer.answer)}\n", "bold"), soft_wrap=True)
+        if short:
+            screen.print(Text(f"{short}\n", "bold"), soft_wrap=True)
         click.echo(Lines(screen.width).add(marked_text(answer)))
     click.echo(f"\n({origin(answer)})\n")
 

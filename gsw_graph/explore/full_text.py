@@ -16,10 +16,13 @@ _FENCES = ("```", "~~~")
 _CODE = ("    ", "\t", *_FENCES)
 
 
-def full_text(answer: Answer) -> str:
-    """Return the text of an answer, as it has it; empty if the short answer says the same."""
+def short_and_full(answer: Answer) -> tuple[str, str]:
+    """Return the short answer in one line and the text in full, each empty if the other says the same."""
+    short = one_line(answer.answer or "")
     text = clean(answer.text or "").strip()
-    return "" if _words(text) == _words(answer.answer or "") else text
+    if _words(text) != _words(short):
+        return short, text
+    return (short, "") if text == short else ("", text)
 
 
 def _words(text: str) -> str:

@@ -6,7 +6,7 @@ import textwrap
 from html import escape
 from typing import TYPE_CHECKING
 
-from gsw_graph.explore.full_text import Lines, full_text, marked_text, note_of
+from gsw_graph.explore.full_text import Lines, marked_text, note_of, short_and_full
 from gsw_graph.explore.places import find, places, shown_text
 from gsw_graph.model.results import Answer, Table
 from gsw_graph.model.results.forms import as_html, as_text
@@ -30,11 +30,7 @@ SOURCES = {"cache": "from the question cache", "added": "added by hand"}
 def plain(answer: Answer) -> str:
     """Write an answer as lines: the short answer and its confidence, its text in full, citations, and the
     passages, best first."""
-    lines = [answer_line(answer)]
-    if full_text(answer):
-        lines += ["", Lines(WIDTH).add(marked_text(answer))]
-    for line in missing_lines(answer):
-        lines += ["", line]
+    lines = [Lines(WIDTH).add("\n\n".join(paragraphs(answer)))]
     if answer.note:
         lines.append(f"Note: {one_line(answer.note)}")
     for number, citation in enumerate(answer.citations, 1):
@@ -55,11 +51,9 @@ def plain(answer: Answer) -> str:
 def html_answer(answer: Answer) -> str:
     """Write an answer for a notebook: as `plain`, and of each passage the sentences that answer, marked, and
     its text below a click."""
-    head = _html(answer_line(answer))
-    lines = [f"<p><strong>{head}</strong></p>"]
-    if full_text(answer):
-        lines.append(f'<p style="white-space: pre-wrap">{_html(marked_text(answer))}</p>')
-    lines += [f"<p>{_html(line)}</p>" for line in missing_lines(answer)]
+    first, *rest = paragraphs(answer)
+    lines = [f'<p style="white-space: pre-wrap"><strong>{_html(first)}</strong></p>']
+    lines += [f'<p style="white-space: pre-wrap">{_html(text)}</p>' for text in rest]
     if answer.note:
         note = _html(one_line(answer.note))
         lines.append(f"<p>Note: {note}</p>")
@@ -116,20 +110,22 @@ def html_table(table: Table) -> str:
     return "".join(parts)
 
 
+def paragraphs(answer: Answer) -> list[str]:
+    """Write the answer, short and in full, where it is from, and what is missing; or why there is none."""
+    short, text = short_and_full(answer)
+    said = [short, marked_text(answer), f"({origin(answer)})"] if text else [answer_line(answer)]
+    return [*filter(None, said), *missing_lines(answer)]
+
+
 def answer_line(answer: Answer) -> str:
     """Write the short answer with where it is from, or why there is none, in one line."""
-    if is_answered(answer):
-        return "  ".join(filter(None, [one_line(answer.answer or ""), f"({origin(answer)})"]))
+    if answer.answer is not None:
+        return f"{one_line(answer.answer)}  ({origin(answer)})"
     if answer.abstained:
         return f"Not in memory: {why_not(answer)}."
     if compares(answer):
         return "No answer: the last step of the plan compares, and that takes a language model."
     return f"No answer; {counted(len(answer.passages), 'passage')} found."
-
-
-def is_answered(answer: Answer) -> bool:
-    """Tell whether there is an answer, short or in full."""
-    return answer.answer is not None or bool(answer.text)
 
 
 def origin(answer: Answer) -> str:
@@ -138,7 +134,7 @@ def origin(answer: Answer) -> str:
     notes = []
     if confidence is not None:
         notes.append(f"confidence {sure(confidence)}")
-    if not full_text(answer):  # whose statements are marked
+    if not short_and_full(answer)[1]:  # whose statements have their notes
         notes += filter(None, map(note_of, answer.statements))
     if answer.answer_source == "llm":
         notes.append(f"from the model {answer.models.get('llm')}")
@@ -149,7 +145,7 @@ def origin(answer: Answer) -> str:
 
 def missing_lines(answer: Answer) -> list[str]:
     """Write what a partial answer lacks, in a line; none of an answer that is whole."""
-    if answer.missing and is_answered(answer):
+    if answer.missing and answer.answer is not None:
         return [f"Missing: {one_line(answer.missing)}"]
     return []
 

@@ -1,5 +1,5 @@
 // An answer: its text, its citations, the chains hop by hop, and the picture.
-import { cited, fullText, isFull, note } from "./citations.js";
+import { cited, fullText, note, shortAndFull } from "./citations.js";
 import { html, nothing } from "./lit-html.js";
 import { judging } from "./judging.js";
 import { excerpt, whole } from "./layout.js";
@@ -28,9 +28,10 @@ function summary(answer) {
     `${answer.seconds.total.toFixed(2)} s`,
     answer.tokens.in + answer.tokens.out ? count(answer.tokens.in + answer.tokens.out, "token") : null,
   ];
+  const [brief, full] = shortAndFull(answer);
   return html`
-    ${answer.answer ? html`<p class="answer" id="answer">${answer.answer}</p>` : answer.text ? nothing : html`<p class="answer none" id="answer">${answer.abstained ? "Not in the memory" : "These passages were found"}</p>`}
-    ${isFull(answer) ? html`<div class="full">${fullText(answer)}</div>` : answer.statements.map((_, number) => html`<p>${note(answer, number)}</p>`)}
+    ${brief ? html`<p class="answer" id="answer">${brief}</p>` : full ? nothing : html`<p class="answer none" id="answer">${answer.abstained ? "Not in the memory" : "These passages were found"}</p>`}
+    ${full ? html`<div class="full">${fullText(answer)}</div>` : answer.statements.map((_, number) => html`<p>${note(answer, number)}</p>`)}
     ${answer.missing ? html`<p>${answer.abstained ? nothing : html`<strong>Missing:</strong> `}${answer.missing}</p>` : nothing}
     ${answer.note ? html`<p class="dim">${answer.note}</p>` : nothing}
     ${answer.cached ? earlier(answer.cached) : nothing}

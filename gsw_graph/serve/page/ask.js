@@ -97,11 +97,11 @@ export function asking(about, status) {
     ${view.answer ? section("Plan", planned(), Boolean(view.plan)) : nothing}`;
 }
 
-// The short answer is the first line, if more follows or it is short.
+// The short answer comes first, without marks and in a paragraph of its own.
 function coming(text) {
-  const head = text.trimStart().split("\n", 1)[0];
-  if (head.length > SHORT) return laidOut(text);
-  return html`<p class="answer">${head}</p>${laidOut(text.trimStart().slice(head.length))}`;
+  const [head] = text.split("\n\n", 1);
+  if (head.length > SHORT || head.endsWith("]")) return laidOut(text);
+  return html`<p class="answer">${head}</p>${laidOut(text.slice(head.length))}`;
 }
 
 // Sub-questions, one a line; `#1` stands for the answer of the first.

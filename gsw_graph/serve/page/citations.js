@@ -16,8 +16,12 @@ function point(mark = null, place = null) {
 
 addEventListener("pointerdown", (event) => { if (pointed.mark && !event.target.closest(".cite")) point(); });
 
-const said = (text) => text.replace(/\s*\[[\d, ]+\]/g, "").replace(/\s+/g, " ").trim().replace(/\.$/, "");
-export const isFull = (answer) => Boolean(answer.text) && said(answer.text) !== said(answer.answer || "");
+// The short answer and the text in full, each empty if the other says the same.
+const said = (text) => text.replace(/\s*\[\d[\d, ]*\]/g, "").replace(/\s+/g, " ").trim().replace(/\.$/, "");
+export function shortAndFull({ answer, text }) {
+  if (said(text || "") !== said(answer || "")) return [answer, text];
+  return text === answer ? [answer, ""] : ["", text];
+}
 
 export function fullText(answer) {
   let text = "", rest = answer.text.replace(/[\uE000\uE001]/g, "").trim();

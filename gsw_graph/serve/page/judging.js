@@ -14,7 +14,7 @@ function judge(id, how) {
 
 // question: an answer, or a question that was asked; one that was not kept or answered has nothing to judge.
 export function judging(question, about) {
-  if (!question.id || !(question.answer || question.text)) return nothing;
+  if (!question.id || !question.answer) return nothing;
   const mine = view.id === question.id;
   const verdict = mine && view.judged ? view.judged.verdict : question.verdict;
   const button = (how, value, text) => html`<button aria-pressed=${verdict === value} ?disabled=${mine && view.busy} @click=${() => judge(question.id, how)}>${text}</button>`;
