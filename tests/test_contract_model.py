@@ -189,7 +189,7 @@ def test_a_model_that_fails_leaves_what_was_found(asked, server, corpus, fault):
         assert answer.strategy == "fusion"
         assert answer.plan is None
         assert "m made no plan" in (answer.note or "")
-        server.faults = (Fault(fault if fault != "wrong_schema" else "refusal", stage="answer"),)
+        server.faults = (Fault(fault if fault != "wrong_schema" else "refusal", stage="answer_full"),)
         answer = memory.ask(
             "Where was the painter of the Stone Pier born?",
             plan=["Who painted the Stone Pier?", "Where was #1 born?"],

@@ -96,7 +96,7 @@ def chosen(needed, missing=""):
     return lambda body: (
         {"needed": needed, "missing": missing}
         if stage_of(body) == "select"
-        else "Answer: Ana Ruiz\nSources: 1"
+        else "Answer: Ana Ruiz\nIn full:\nIt was Ana Ruiz. [1]"
     )
 
 

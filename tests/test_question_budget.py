@@ -100,7 +100,7 @@ def model():
     def reply(body):
         if body.get("response_format"):
             return {"plan": [{"id": 1, "question": ASKED, "retrieve": True}]}
-        return "Answer: Ana Ruiz\nSources: 1"
+        return "Answer: Ana Ruiz\nIn full:\nIt was Ana Ruiz. [1]"
 
     with ModelServer(reply) as running:
         yield running

@@ -139,7 +139,7 @@ def test_the_model_decides_and_the_confidence_is_told():
     ],
 )
 def test_abstaining_says_what_is_missing(reply, missing):
-    said = answered(PASSAGES, reply)
+    said = answered(PASSAGES, reply, reply)
     assert said.answer is None
     assert said.source == "none"
     assert said.abstained is True

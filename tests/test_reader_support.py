@@ -52,4 +52,7 @@ def test_what_a_comparing_step_says_need_not_stand_in_words():
 def test_scripts_without_spaces():
     lines = [line("彼は大阪で生まれた。"), line("彼女は東京で生まれた。")]
     assert supported("どこで", "東京", [], lines, judged=False) == [1]
-    assert supported("どこで", "京都", [0], lines, judged=False) == []
+    assert supported("どこで", "京都", [0], lines, judged=False) == [0], (
+        "a script without capitals shows no names"
+    )
+    assert supported("いつ", "1952年", [0], lines, judged=False) == []

@@ -238,12 +238,13 @@ def _answer(
     draft = from_chains(question, retrieved, context.confidence(ran), answer=query.answer)
     if draft.answer is not None and not draft.citations:  # its documents were replaced meanwhile
         draft = replace(draft, answer=None, source="none", abstained=True)
-    doubt = draft.confidence is not None and draft.confidence < DOUBTED_BELOW
+    is_small = draft.confidence is not None and draft.confidence < DOUBTED_BELOW
+    doubt = is_small and not retrieved.selected
     if options.strict and doubt:
         return replace(draft, answer=None, source="none", abstained=True, citations=[]), None
     if llm is None or not query.answer:
         return draft, None
-    from gsw_graph.ask.answer.reader import from_items
+    from gsw_graph.ask.answer.reader import from_items, in_full
 
     has_chains = retrieved.beams is not None
     plan = retrieved.beams.plan if retrieved.beams is not None else retrieved.plan
@@ -251,21 +252,23 @@ def _answer(
     if asks_for_all(question):
         every = [*retrieved.passages, *retrieved.below]
         context.notes += left_out(question, every, {item.passage.id for item in items}, "read")
+    how: dict[str, Any] = {
+        "confidence": draft.confidence if has_chains else None,
+        "judged": plan is not None and not plan.steps[-1].retrieve,
+        "doubt": doubt and not has_chains,  # chains that do not reach an end say nothing
+        "on_text": context.on_text,
+    }
+    is_short = options.short or options.must_answer or retrieved.reader != "answer"
     with context.clock("answer"):
         try:
-            answer = from_items(
-                question,
-                items,
-                llm,
-                confidence=draft.confidence if has_chains else None,
-                judged=plan is not None and not plan.steps[-1].retrieve,
-                task=retrieved.reader,
-                must=options.must_answer,
-                doubt=doubt and not has_chains,  # chains that do not reach an end say nothing
-                on_text=context.on_text,
-            )
+            if is_short:
+                how |= {"task": retrieved.reader, "must": options.must_answer}
+                return from_items(question, items, llm, **how), None
+            answer = in_full(question, items, llm, **how)
         except ReplyError as error:  # the passages are still useful
             return draft, f"{llm.model} gave no answer: {error}"
+    if answer.answer is not None and answer.text is None:
+        context.notes.append(f"{llm.model} gave the short form of an answer")
     return answer, None
 
 

@@ -90,6 +90,7 @@ class Retrieved:
         evidence: The form of the evidence, if the options name none.
         reader: The prompt of the answer.
         confidence: Without chains, the probability that the memory contains the answer.
+        selected: A language model chose the passages, so that a small confidence decides nothing.
     """
 
     passages: list[RankedPassage]
@@ -107,6 +108,7 @@ class Retrieved:
     evidence: str = "lines"
     reader: str = "answer"
     confidence: float | None = None
+    selected: bool = False
 
     @property
     def chains(self) -> list[BeamChain]:

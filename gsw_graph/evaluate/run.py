@@ -452,6 +452,7 @@ class _Asking:
             llm=model,
             keep=keeps,
             question_cache=keeps,
+            short=True,
             **options,
         )
 

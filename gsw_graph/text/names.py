@@ -99,7 +99,7 @@ _SENTENCE_END = re.compile(r"[.!?:;\n•|}]|[\"“”(\[]\s*$")
 _AFTER_REFERENCE = re.compile(r"[.!?:;][\"”']?(?:\[[^\[\]]{1,8}\])*\[[^\[\]]{1,8}$")  # it ended.[3] In
 # Function words that open a sentence so often that only the rest of the document can tell that one of them is
 # the first name of somebody: prepositions, conjunctions, determiners, pronouns, adverbs.
-_OPENERS = frozenset(
+OPENERS = frozenset(
     """a about above across after afterwards again against all almost alone along already also although always
     am among amongst and another any are around as at be because been before behind being below beside besides
     between beyond both but by could currently did do does during each eight either eleven elsewhere enough
@@ -116,7 +116,7 @@ _OPENERS = frozenset(
     yet you your according additionally aside based despite famous known located named overall""".split()
 )
 _MODALS = frozenset("will may can might must".split())  # they open a question, and hardly a statement
-_FINITE = re.compile(
+FINITE = re.compile(
     r"'s\b| (?:was|is|were|are|has|had|have|became|who|won|led|wrote|[a-z]{2,}ed)\b"
     r"|, (?:who|whose|born|an?|the) | \((?:born|c\.|\d)"
 )
@@ -350,7 +350,7 @@ def _is_first_name(text: str, run: Run, first: int) -> bool:
     if opener in _MODALS:
         mark = _SENTENCE_MARK.search(text, end, end + _SENTENCE)
         return mark is None or mark[0] != "?"
-    return opener not in _OPENERS and bool(_FINITE.match(text, end) or run[-1].word.endswith("'s"))
+    return opener not in OPENERS and bool(FINITE.match(text, end) or run[-1].word.endswith("'s"))
 
 
 def _in_capitals(text: str, run: Run) -> bool:
@@ -390,7 +390,7 @@ def _is_no_name(tokens: Run) -> bool:
     if word == "let's" or word.endswith("n't") or word in _LITERALS:
         return True
     first = _CONTRACTED.sub("", word)
-    return first != word and first in _OPENERS
+    return first != word and first in OPENERS
 
 
 def _slice(text: str, tokens: Run) -> str:

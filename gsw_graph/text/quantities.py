@@ -30,11 +30,13 @@ class Quantities:
             same.
         keys: All keys of the text.
         rest: The text without these.
+        written: Each part as the text writes it.
     """
 
     parts: tuple[frozenset[Keys], ...]
     keys: Keys
     rest: str
+    written: tuple[str, ...]
 
     def share(self, keys: Keys) -> list[bool]:
         """Tell for each part whether a text with these keys says it."""
@@ -105,15 +107,17 @@ class _Reading:
         self.rest = text
         self.parts: list[frozenset[Keys]] = []
         self.keys: set[str] = set()
+        self.written: list[str] = []
 
-    def add(self, part: Iterable[Iterable[str]], keys: Iterable[str]) -> None:
-        """Add the alternatives of a part, and the keys that the text has by it."""
+    def add(self, part: Iterable[Iterable[str]], keys: Iterable[str], written: str) -> None:
+        """Add the alternatives of a part, the keys that the text has by it, and the part as it is written."""
         self.parts.append(frozenset(map(frozenset, part)))
         self.keys.update(keys)
+        self.written.append(written.strip())
 
-    def add_any(self, keys: Iterable[str]) -> None:
+    def add_any(self, keys: Iterable[str], written: str) -> None:
         """Add a part that each of some keys says."""
-        self.add([[key] for key in keys], keys)
+        self.add([[key] for key in keys], keys, written)
 
     def blank(self, begin: int, end: int) -> None:
         self.rest = self.rest[:begin] + " " * (end - begin) + self.rest[end:]
@@ -126,29 +130,29 @@ def quantities(text: str) -> Quantities:
     for found in _DAY.finditer(text):
         if days := list(_readings(found)):
             reading.blank(*found.span())
-            reading.add(_alternatives(days), _keys_of_days(days))
+            reading.add(_alternatives(days), _keys_of_days(days), found[0])
     for when in find_dates(reading.rest):
         if when.days is not None and when.text.strip()[0].isalpha():  # a month of a year
             month = when.days[0][:7]
             reading.blank(when.begin, when.end)
-            reading.add([[f"@{month}"]], [f"@{month}", f"#{month[:4]}"])
+            reading.add([[f"@{month}"]], [f"@{month}", f"#{month[:4]}"], when.text)
     for found in _NUMBER.finditer(reading.rest):
         values = _values(found, text)
         if not values:
             continue
         reading.blank(*found.span())
-        reading.add_any(values)
+        reading.add_any(values, found[0])
         for unit in (found["coin"], found["unit"]):
             if unit:
-                reading.add_any([_unit(unit)])
+                reading.add_any([_unit(unit)], unit)
     for found in _ROMAN.finditer(reading.rest):
         if found[0]:
             number = _roman(found[0])
             reading.blank(*found.span())
-            reading.add_any([f"#{number}", f"#{number}th"])
+            reading.add_any([f"#{number}", f"#{number}th"], found[0])
     words = re.findall(r"[^\W\d_]{3,}", text.lower())
     reading.keys.update(f"~{_UNITS[word]}" for word in words if word in _LONGER)
-    return Quantities(tuple(reading.parts), frozenset(reading.keys), reading.rest)
+    return Quantities(tuple(reading.parts), frozenset(reading.keys), reading.rest, tuple(reading.written))
 
 
 def _alternatives(days: Iterable[Day]) -> Iterator[list[str]]:

@@ -56,7 +56,7 @@ class Said:
     def share(self, text: str) -> float:
         """Return the share of it that a text says."""
         text_words, folded = words_of(text, every=True), text.casefold()
-        holds = [_is_in(word, text_words, folded) for word in self.words]
+        holds = [is_in(word, text_words, folded) for word in self.words]
         if self.quantities.parts:
             holds += self.quantities.share(quantities(text).keys)
         return sum(holds) / len(holds) if holds else 0.0
@@ -72,7 +72,8 @@ def words_of(text: str, *, every: bool = False) -> frozenset[str]:
     return words if every else words - FUNCTION_WORDS - CONNECTORS
 
 
-def _is_in(word: str, words: Collection[str], text: str) -> bool:
+def is_in(word: str, words: Collection[str], text: str) -> bool:
+    """Tell whether a word is among some words in any form, or in their text if its script has no spaces."""
     if word in words:
         return True
     if word in text and (_UNSPACED.search(word) or not _WORD.search(word)):

@@ -239,7 +239,7 @@ def run_select(context: Context, query: Query, recipe: SelectRecipe) -> Retrieve
             if selection.missing:
                 order += search(agent, selection.missing, recipe.more)
             by_id = {passage.id: passage for passage in order + passages}
-            results = replace(results, passages=list(by_id.values()))
+            results = replace(results, passages=list(by_id.values()), selected=bool(order))
     return results.split(query)
 
 

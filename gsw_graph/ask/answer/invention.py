@@ -1,0 +1,155 @@
+"""Find the signs that a statement is invented: names, numbers, dates and code that neither the evidence nor
+the question has. Other words are no ground, as a right answer may be in words of its own."""
+
+from __future__ import annotations
+
+import keyword
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from gsw_graph.ask.answer.quotes import is_in, words_of
+from gsw_graph.text.languages import detect
+from gsw_graph.text.names import FINITE, OPENERS
+from gsw_graph.text.quantities import quantities
+from gsw_graph.text.scripts import is_uncased
+from gsw_graph.text.words import FUNCTION_WORDS, WORD
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from gsw_graph.ask.answer.evidence import Item
+
+_QUOTED = re.compile(r"```[^\n]*\n(.*?)(?:```|\Z)|(`+)([^`\n]+?)\2(?!`)", re.DOTALL)
+_PLAIN_CODE = re.compile(r"(?<![\w-])--[a-z][\w-]+|\b[A-Za-z]\w*_\w+|\b[A-Za-z][\w.]*\(\)")
+_COMMENT = re.compile(r"(?:^|\s)(?:#|//)\s.*$", re.MULTILINE)
+_IDENTIFIER = re.compile(r"[^\W\d]\w+")
+_WRITTEN = frozenset("print self true false none null path to your my example".split())  # in any example
+_DIGITS = re.compile(r"\w*(?:[.\-/]?\w+)*\d\w*(?:[.\-/]\w+)*")
+_ITEM = re.compile(r"^[ \t]*(?:[-*•]|\d{1,3}[.)])[ \t]+", re.MULTILINE)
+_EMPHASIS = re.compile(r"\*\*|__")
+# Small numbers in words that prose has without counting: one of them, the first, both.
+_PROSE = frozenset("#1 #2 #1th #2th #3th".split())
+_IDENTIFYING = re.compile(r"\w*[a-z]\w*[A-Z]|[A-Z]{2}|\w{2,}\.\w{2,}")  # CamelCase, capitals, dotted
+_STARTS = re.compile(r"(?:^|[^\w\s,'’)\]-])\s*$")
+_CLAUSE_END = re.compile(r"[.!?:;,()\n]")
+# Endings of words that are hardly names, and begin a sentence with a capital.
+_COMMON = re.compile(
+    r"(?:ly|ing|able|ible|ive|ous|ful|less|[ts]ions?|ments?|ness|ity|ities|ances?|ences?|wise|tter|ster|ther)$"
+)
+_SHORT = 3  # words of an answer that is a name alone
+_ONES = frozenset("yes no oui non sí sim nein nej".split())
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What the evidence and the question say: words in the normal form of names, the text in one case, and
+    the keys of numbers and dates."""
+
+    question: str
+    words: frozenset[str]
+    text: str
+    quantities: frozenset[str]
+
+    @classmethod
+    def of(cls, question: str, items: Sequence[Item]) -> Known:
+        """Return what the lines, their passages and the question say."""
+        texts = [question]
+        for item in items:
+            passage = item.passage
+            texts += [item.text, passage.title, passage.section or "", passage.speaker or "", passage.text]
+        text = "\n".join(dict.fromkeys(texts))
+        return cls(question, words_of(text, every=True), _one_case(text), quantities(text).keys)
+
+    @property
+    def has_units(self) -> bool:
+        """Tell whether there is a unit of measure."""
+        return any(key.startswith("~") for key in self.quantities)
+
+    def invented(self, statement: str) -> list[str]:
+        """Return the code, numbers, dates and names of a statement that are not known, as it writes them."""
+        text = _ITEM.sub("", _EMPHASIS.sub("", statement))
+        found = []
+        for match in _QUOTED.finditer(text):
+            found += self._unknown_code(match[1] or match[3] or "")
+        text = _QUOTED.sub(" _ ", text)
+        for match in _PLAIN_CODE.finditer(text):
+            found += self._unknown_code(match[0])
+        text = _PLAIN_CODE.sub(" _ ", text)
+        found += self._unknown_numbers(text)
+        found += self._unknown_names(quantities(text).rest)
+        return list(dict.fromkeys(found))
+
+    def _unknown_code(self, code: str) -> Iterator[str]:
+        """Yield a line of code or, in a block, the identifiers and numbers that are not known."""
+        code = _COMMENT.sub("", code).strip()
+        if _one_case(code) in self.text:
+            return
+        for identifier in _IDENTIFIER.findall(code):
+            folded = identifier.casefold()
+            if not keyword.iskeyword(identifier) and folded not in _WRITTEN and folded not in self.text:
+                yield identifier
+        yield from self._unknown_numbers(code)
+
+    def _unknown_numbers(self, text: str) -> Iterator[str]:
+        numbers = quantities(text)
+        for part, written in zip(numbers.parts, numbers.written, strict=True):
+            keys = frozenset[str]().union(*part)
+            # "timeout=5" is five seconds: without any unit the evidence contradicts none.
+            is_unit = all(key.startswith("~") for key in keys) and not self.has_units
+            is_prose = written.isalpha() and keys <= _PROSE
+            if not (is_unit or is_prose or any(alternative <= self.quantities for alternative in part)):
+                yield written
+        for match in _DIGITS.finditer(numbers.rest):
+            if match[0].casefold() not in self.text:
+                yield match[0]
+
+    def _unknown_names(self, text: str) -> Iterator[str]:
+        """Yield the names that are not known, words side by side as one."""
+        if is_uncased(text):
+            return
+        has_nouns = detect(f"{self.question} {text}").nouns
+        begin = end = -1
+        for match in WORD.finditer(text):
+            if self._knows(match[0]) or not _is_name(text, match, has_nouns=has_nouns):
+                continue
+            if begin >= 0 and text[end : match.start()] == " ":
+                end = match.end()
+                continue
+            if begin >= 0:
+                yield text[begin:end]
+            begin, end = match.span()
+        if begin >= 0:
+            yield text[begin:end]
+
+    def _knows(self, word: str) -> bool:
+        if any(map(str.isdigit, word)):  # a number, which is looked at as such
+            return True
+        return all(is_in(part, self.words, self.text) for part in words_of(word, every=True))
+
+
+def _one_case(text: str) -> str:
+    return " ".join(text.casefold().split())
+
+
+def _is_name(text: str, word: re.Match[str], *, has_nouns: bool) -> bool:
+    """Tell whether a word that is not known is a name: it looks like an identifier, or it has a capital
+    within a sentence; of the first word of a sentence its capital says nothing, so what follows must."""
+    written = word[0]
+    folded = written.casefold()
+    if folded in FUNCTION_WORDS or folded in OPENERS or folded in _ONES:
+        return False
+    if _IDENTIFYING.match(written):
+        return True
+    if not written[0].isupper() or has_nouns:
+        return False
+    if not _STARTS.search(text[: word.start()]):
+        return True
+    if _COMMON.search(folded):
+        return False
+    clause = _CLAUSE_END.split(text[word.start() :], maxsplit=1)[0]
+    words = WORD.findall(clause)
+    if len(words) <= _SHORT and all(other[0].isupper() for other in words):
+        return True
+    verb = FINITE.match(text, word.end())
+    return verb is not None and not (folded.endswith("s") and verb[0].strip() in ("are", "were", "have"))
