@@ -41,9 +41,13 @@ def test_each_statement_is_marked_where_it_stands():
     [
         ("A. [1] B. [1]", [Statement("B.", [0])], "A. [1] B. [1]"),
         ("A. [1]", [Statement("other", [0])], "A. [1]"),
-        ("A. [1]", [Statement("other", [0], True)], "A. [1]\n\nother (not stated, follows from [1])"),
-        ("A", [Statement("A", [], True, ["B", "C"])], "A (not stated; in no source: B, C)"),
-        (f"{CODE}\n[1]", [Statement(CODE, [0], True)], f"{CODE}\n(not stated, follows from [1])"),
+        ("A. [1]", [Statement("other", [0], True)], "A. [1] (not stated, follows from [1])"),
+        (
+            "A",
+            [Statement("A", [0], True, ["B", "C"])],
+            "A (not stated, follows from [1]; in no source: B, C)",
+        ),
+        (f"{CODE}\n[1]", [Statement(CODE, [0], True)], f"{CODE} (not stated, follows from [1])"),
         (
             "a[1] is. a[1] is. [2]",
             [Statement("a[1] is.", []), Statement("a[1] is.", [1])],
@@ -101,10 +105,10 @@ def test_steps_stand_without_a_short_answer(streamed, capsys):
     assert "Close" not in there.replace(text, "")
 
 
-def test_a_short_answer_has_its_note_in_its_line(capsys):
-    follows = Statement("Norway", [0, 1], follows=True)
-    there = shown(capsys, **NORWAY, statements=[follows])
-    assert there.startswith("Norway  (not stated, follows from [1, 2], from the model small)\n")
+@pytest.mark.parametrize("streamed", ["", "Norway"])
+def test_a_short_answer_has_its_note(streamed, capsys):
+    there = shown(capsys, streamed, **NORWAY, statements=[Statement("Norway", [0, 1], follows=True)])
+    assert there.lstrip().startswith("Norway (not stated, follows from [1, 2])\n\n(from the model small)\n")
     assert "Missing" not in there
 
 
@@ -124,7 +128,7 @@ def test_what_is_streamed_breaks_between_words(monkeypatch, capsys):
     ("text", "lines"),
     [
         ("one two three", ["one two", "three"]),
-        ("one  two \n three", ["one  two", " three"]),
+        ("one  two \n three", ["one  two ", " three"]),
         ("longerthanaline is", ["longerthanaline", "is"]),
         ("    code is as it is\nand text", ["    code is as it is", "and text"]),
         ("~~~\na long line\n~~~\na long line", ["~~~", "a long line", "~~~", "a long", "line"]),

@@ -53,8 +53,8 @@ def test_an_answer_prints_as_people_read_it():
     assert str(fake_memory.canned("q", [])) == "Not in memory: nothing was found."
     model = replace(ANSWER, answer_source="llm", confidence=None, models={"llm": "small"}, note="so it is")
     assert str(model).splitlines()[:2] == ["Skarholm  (from the model small)", "Note: so it is"]
-    follows = replace(model, statements=[Statement("Skarholm", [0, 1], follows=True)])
-    assert str(follows).startswith("Skarholm  (not stated, follows from [1, 2], from the model small)\n")
+    follows = replace(model, text="Skarholm", statements=[Statement("Skarholm", [0, 1], follows=True)])
+    assert str(follows).startswith("Skarholm (not stated, follows from [1, 2])\n\n(from the model small)\n")
 
 
 def test_a_notebook_gets_html_that_no_document_writes():

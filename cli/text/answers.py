@@ -156,15 +156,13 @@ def _print_said(screen: Console, answer: Answer, is_printed: bool) -> None:
 def _print_full(screen: Console, answer: Answer, short: str, is_printed: bool) -> None:
     """Print the short answer, the text in full, and where it is from; of a text that is there the notes on its
     statements."""
-    from rich.text import Text
-
     if is_printed:
         click.echo()
         for statement in filter(note_of, answer.statements):
             click.echo(f"\n{_short(statement.text)} ({note_of(statement)})")
     else:
         if short:
-            screen.print(Text(f"{short}\n", "bold"), soft_wrap=True)
+            click.secho(f"{short}\n", bold=True)
         click.echo(Lines(screen.width).add(marked_text(answer)))
     click.echo(f"\n({origin(answer)})\n")
 

@@ -10,60 +10,46 @@ from gsw_graph.text.safe_text import clean, one_line
 if TYPE_CHECKING:
     from gsw_graph.model.results import Answer, Statement
 
-_MARKS = re.compile(r"(?:[ \n]?\[\d[\d, ]*\])*")  # [1][3], behind code in a line of their own
+_MARKS = re.compile(r"(?:[ \n](?:\[\d+\])+)?")  # [1][3], behind code in a line of their own
 _PART = re.compile(r"\n|[^\S\n]+|\S+")
 _FENCES = ("```", "~~~")
 _CODE = ("    ", "\t", *_FENCES)
 
 
 def short_and_full(answer: Answer) -> tuple[str, str]:
-    """Return the short answer in one line and the text in full, each empty if the other says the same."""
+    """Return the short answer in one line and the text in full, each empty if the other says the same; a short
+    answer with a note is the text."""
     short = one_line(answer.answer or "")
     text = clean(answer.text or "").strip()
-    if _words(text) != _words(short):
-        return short, text
-    return (short, "") if text == short else ("", text)
-
-
-def _words(text: str) -> str:
-    return one_line(_MARKS.sub("", text)).removesuffix(".")
+    if text == short and not any(map(note_of, answer.statements)):
+        return short, ""
+    unmarked = one_line(_MARKS.sub("", text))
+    is_same = unmarked.removesuffix(".") == short.removesuffix(".")
+    return ("" if is_same else short), text
 
 
 def marked_text(answer: Answer) -> str:
     """Return the text of an answer, and behind each statement what people must know of it."""
-    shown = apart = ""
-    rest = clean(answer.text or "").strip()
+    shown, rest = "", clean(answer.text or "").strip()
     for statement in answer.statements:
-        text = clean(statement.text)
-        start = rest.find(text)
-        if start >= 0:
-            end = start + len(text)
-            unmarked = _MARKS.sub("", rest[end:], count=1)
-            marks = rest[end : len(rest) - len(unmarked)]
-            shown += rest[:end] + _noted(statement, marks)
-            rest = unmarked
-        elif note_of(statement):
-            apart += f"\n\n{text}{_noted(statement, '')}"
-    return shown + rest + apart
+        before, text, after = rest.partition(clean(statement.text))
+        rest = _MARKS.sub("", after, count=1)
+        shown += before + text + _noted(statement, after.removesuffix(rest))
+    return shown + rest
 
 
 def _noted(statement: Statement, marks: str) -> str:
     """Return the marks behind a statement and the note on it, which has the numbers of one that follows."""
     note = note_of(statement)
-    if not note:
-        return marks
-    if statement.follows:
-        between = (marks or " ")[0]  # a line break behind code
-        return f"{between}({note})"
-    return f"{marks} ({note})"
+    kept = "" if statement.follows else marks
+    return f"{kept} ({note})" if note else marks
 
 
 def note_of(statement: Statement) -> str:
     """Return what people must know of a statement: that it is not stated, its names that are in no source."""
     notes = []
     if statement.follows:
-        numbers = [place + 1 for place in statement.citations]
-        notes.append(f"not stated, follows from {numbers}" if numbers else "not stated")
+        notes.append(f"not stated, follows from {[place + 1 for place in statement.citations]}")
     if statement.unsupported:
         notes.append(f"in no source: {one_line(', '.join(statement.unsupported))}")
     return "; ".join(notes)
@@ -78,29 +64,21 @@ class Lines:
 
     def __init__(self, width: int) -> None:
         self._width = width
-        self._line = self._space = ""
+        self._line = ""
         self._is_fenced = False
 
     def add(self, piece: str) -> str:
         """Return the next piece with its breaks."""
         shown = ""
         for part in _PART.findall(piece):
+            line = self._line + part
+            is_code = self._is_fenced or line.startswith(_CODE)
             if part == "\n":
-                self._is_fenced ^= self._line.lstrip().startswith(_FENCES)
-                self._line = self._space = ""
-                shown += part
-            elif part.isspace():
-                self._space += part
-            else:
-                shown += self._word(part)
+                self._is_fenced ^= line.lstrip().startswith(_FENCES)
+                line = ""
+            elif len(line.rstrip()) > self._width and self._line.endswith(" ") and not is_code:
+                shown = shown.rstrip(" ") + "\n"
+                line = part
+            shown += part
+            self._line = line
         return shown
-
-    def _word(self, word: str) -> str:
-        """Return a word with what parts it from the one before."""
-        between, self._space = self._space, ""
-        line = self._line + between + word
-        is_code = self._is_fenced or line.startswith(_CODE)
-        if self._line and between and len(line) > self._width and not is_code:
-            between, line = "\n", word
-        self._line = line
-        return between + word

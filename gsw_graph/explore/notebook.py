@@ -6,7 +6,7 @@ import textwrap
 from html import escape
 from typing import TYPE_CHECKING
 
-from gsw_graph.explore.full_text import Lines, marked_text, note_of, short_and_full
+from gsw_graph.explore.full_text import Lines, marked_text, short_and_full
 from gsw_graph.explore.places import find, places, shown_text
 from gsw_graph.model.results import Answer, Table
 from gsw_graph.model.results.forms import as_html, as_text
@@ -51,9 +51,7 @@ def plain(answer: Answer) -> str:
 def html_answer(answer: Answer) -> str:
     """Write an answer for a notebook: as `plain`, and of each passage the sentences that answer, marked, and
     its text below a click."""
-    first, *rest = paragraphs(answer)
-    lines = [f'<p style="white-space: pre-wrap"><strong>{_html(first)}</strong></p>']
-    lines += [f'<p style="white-space: pre-wrap">{_html(text)}</p>' for text in rest]
+    lines = [f'<p style="white-space: pre-wrap">{_html(text)}</p>' for text in paragraphs(answer)]
     if answer.note:
         note = _html(one_line(answer.note))
         lines.append(f"<p>Note: {note}</p>")
@@ -134,8 +132,6 @@ def origin(answer: Answer) -> str:
     notes = []
     if confidence is not None:
         notes.append(f"confidence {sure(confidence)}")
-    if not short_and_full(answer)[1]:  # whose statements have their notes
-        notes += filter(None, map(note_of, answer.statements))
     if answer.answer_source == "llm":
         notes.append(f"from the model {answer.models.get('llm')}")
     else:

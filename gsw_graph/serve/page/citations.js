@@ -5,7 +5,7 @@ import { laidOut } from "./layout.js";
 import { html, nothing } from "./lit-html.js";
 import { at, steps } from "./parts.js";
 
-const MARKS = /^(?:[ \n]?\[\d[\d, ]*\])*/; // [1][3] as the text has them
+const MARKS = /^[ \n](?:\[\d+\])+/; // [1][3] as the text has them
 const FENCED = /(?:```|~~~)\s*$/;
 const pointed = { mark: null, place: null }; // the number that is pointed at, and the citation
 
@@ -17,7 +17,7 @@ function point(mark = null, place = null) {
 addEventListener("pointerdown", (event) => { if (pointed.mark && !event.target.closest(".cite")) point(); });
 
 // The short answer and the text in full, each empty if the other says the same.
-const said = (text) => text.replace(/\s*\[\d[\d, ]*\]/g, "").replace(/\s+/g, " ").trim().replace(/\.$/, "");
+const said = (text) => text.replace(/[ \n](?:\[\d+\])+/g, "").replace(/\s+/g, " ").trim().replace(/\.$/, "");
 export function shortAndFull({ answer, text }) {
   if (said(text || "") !== said(answer || "")) return [answer, text];
   return text === answer ? [answer, ""] : ["", text];
