@@ -10,9 +10,14 @@ import cli_runner
 import pytest
 import served
 from cli_runner import HOSTILE, run
+from fake_memory import passage
 from full_answer import CODE, TEXT, full_answer
 from mcp import Client
+from scripted_chat import ScriptedChat
 
+from gsw_graph.ask.answer.evidence import gather
+from gsw_graph.ask.answer.reader import in_full
+from gsw_graph.ask.strategy import Retrieved
 from gsw_graph.cli.text.answers import print_answer
 from gsw_graph.cli.text.output import Streamed
 from gsw_graph.explore.full_text import Lines, marked_text, short_and_full
@@ -191,3 +196,35 @@ def test_an_agent_gets_the_text_with_numbered_sources(embedded_sample, monkeypat
     assert said["missing"] == answer.missing
     assert by_http["text"] == TEXT
     assert by_http["statements"][2]["follows"] is True
+
+
+BRIDGE = "The bridge is long. Ana Ruiz built the bridge."
+BORN = "Ana Ruiz was born in Port Ellery. She died in Oslo. Run ferry to port there."
+REPLIES = [
+    "Answer: Port Ellery\nIn full:\nAna Ruiz was born in Port Ellery. [2]\nShe built the bridge. [1]\nMissing: When was she born?",
+    "Answer: Port Ellery\nIn full:\nShe moved from there. [follows from 1, 2]",
+    "Answer: Port Ellery\nSources: 2",
+    "Ana Ruiz was born in Port Ellery. [2]",
+    "In full:\nAsk in Port Ellery:\n```\nferry to port\n```\n[2]\nShe died in Oslo. [2]",
+]
+
+
+@pytest.mark.parametrize("reply", REPLIES)
+def test_what_a_model_says_is_printed_once_as_it_comes(reply, monkeypatch, capsys):
+    question = "Where was the builder of the bridge born?"
+    lines = gather(question, Retrieved([passage(1, text=BRIDGE), passage(2, text=BORN)]))
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+    streamed = Streamed(lambda: None)
+    draft = in_full(question, lines, ScriptedChat(reply, reply), on_text=streamed.on_text)
+    said = {"text": draft.text or draft.answer, "statements": draft.statements}
+    print_answer(
+        full_answer(answer=draft.answer, **said, citations=[], passages=[], missing=draft.missing),
+        streamed=streamed.end(),
+    )
+    shown = capsys.readouterr().out
+    text = " ".join(shown.partition("(from the model small)")[0].split())
+    for statement in draft.statements:
+        assert " ".join(statement.text.split()) in text
+    assert text.count("In full") == 0
+    assert text.count("Port Ellery") == reply.count("Port Ellery")
+    assert ("not stated, follows from [1, 2]" in text) is ("follows" in reply)

@@ -17,7 +17,7 @@ _CODE = ("    ", "\t", *_FENCES)
 
 
 def short_and_full(answer: Answer) -> tuple[str, str]:
-    """Return the short answer in one line and the text in full, each empty if the other says the same; a short
+    """Return the short answer in one line and the text in full, each empty if the other says the same. A short
     answer with a note is the text."""
     short = one_line(answer.answer or "")
     text = clean(answer.text or "").strip()
