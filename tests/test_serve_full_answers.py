@@ -110,6 +110,9 @@ def test_what_is_not_stated_and_what_is_missing_are_marked(page):
     expect(full.locator(".note")).to_have_text(
         ["not stated, follows from 1 2", "in no source: Fennick & Sons"]
     )
+    assert full.inner_text().endswith(
+        "follows from 1 2 Fennick & Sons sold pumps[1]. 2 in no source: Fennick & Sons"
+    )
     expect(full.locator("pre")).to_have_text(STATEMENTS[1].text.split("\n")[1] + "\n")
     expect(full.locator("code").last).to_have_text("pumps[1]")
     expect(full.locator(".cite")).to_have_count(5)

@@ -41,8 +41,8 @@ export function fullText(answer) {
 export function note(answer, number) {
   const { follows, unsupported } = answer.statements[number];
   if (!follows && !unsupported.length) return null;
-  return html`${follows ? html` <span class="note">not stated, follows from${numbers(answer, number)}</span>` : nothing}
-    ${unsupported.length ? html` <span class="note bad">in no source: ${unsupported.join(", ")}</span>` : nothing}`;
+  // No line break between them: the text around keeps its own.
+  return html`${follows ? html` <span class="note">not stated, follows from${numbers(answer, number)}</span>` : nothing}${unsupported.length ? html` <span class="note bad">in no source: ${unsupported.join(", ")}</span>` : nothing}`;
 }
 
 const marks = (answer, number) => html`${answer.statements[number].follows ? nothing : numbers(answer, number)}${note(answer, number) || nothing}`;
