@@ -19,7 +19,7 @@ from gsw_graph.ask.answer.evidence import gather
 from gsw_graph.ask.answer.reader import in_full
 from gsw_graph.ask.strategy import Retrieved
 from gsw_graph.cli.text.answers import print_answer
-from gsw_graph.cli.text.output import Streamed
+from gsw_graph.cli.text.output import COMPLETED, Streamed, Waiting
 from gsw_graph.explore.full_text import Lines, marked_text, short_and_full
 from gsw_graph.model.results import Answer, Statement
 from gsw_graph.serve.remote import rebuild
@@ -120,13 +120,30 @@ def test_a_short_answer_has_its_note(streamed, capsys):
 def test_what_is_streamed_breaks_between_words(monkeypatch, capsys):
     monkeypatch.setenv("COLUMNS", "30")
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
-    there = Streamed(lambda: None)
+    there = Streamed(Waiting())
     for start in range(0, len(TEXT), 7):
         there.on_text(TEXT[start : start + 7])
     lines = capsys.readouterr().out.split("\n")
     assert there.end() == TEXT
     assert CODE.splitlines()[1] in lines
     assert [line for line in lines if len(line) > 37 and line not in CODE] == []
+
+
+def test_a_completed_answer_stands_below_the_first_and_is_not_printed_again(monkeypatch, capsys):
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+    there = Streamed(Waiting())
+    there.on_stage("answer", None)
+    there.on_text("no, unless it was primed")
+    there.on_stage("answer", "it did not answer in time")
+    there.on_text("\n\nFill the chamber. [1]")
+    for stage in ("search", "answer", "embed"):
+        there.on_stage(stage, None)
+        if stage == "answer":
+            there.on_text(f"no, unless it was primed\n\n{TEXT}")
+    print_answer(full_answer(), streamed=there.end())
+    text = capsys.readouterr().out
+    assert text.startswith(f"no, unless it was primed\n\nFill the chamber. [1]\n\n{COMPLETED}\n\nno, unless")
+    assert text.count("pumpctl prime --wait") == 1
 
 
 @pytest.mark.parametrize(
@@ -214,7 +231,7 @@ def test_what_a_model_says_is_printed_once_as_it_comes(reply, monkeypatch, capsy
     question = "Where was the builder of the bridge born?"
     lines = gather(question, Retrieved([passage(1, text=BRIDGE), passage(2, text=BORN)]))
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
-    streamed = Streamed(lambda: None)
+    streamed = Streamed(Waiting())
     draft = in_full(question, lines, ScriptedChat(reply, reply), on_text=streamed.on_text)
     said = {"text": draft.text or draft.answer, "statements": draft.statements}
     print_answer(

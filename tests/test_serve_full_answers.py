@@ -60,6 +60,8 @@ def answered(page, **changes):
 
 
 def test_the_text_comes_in_pieces(page):
+    send(page, "text", {"text": "It depends. [1]"})
+    send(page, "stage", {"stage": "answer", "text": None})
     send(page, "text", {"text": "no, unless it was primed"})
     expect(page.locator(".coming .answer")).to_have_text("no, unless it was primed")
     send(page, "text", {"text": "\n\nFill the chamber. [1]\n```\npumpctl "})

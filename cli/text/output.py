@@ -241,19 +241,29 @@ class Waiting:
         self.stop()
 
 
+COMPLETED = "With what was found for the missing part:"
+
+
 class Streamed:
     """Print pieces of an answer as they come, in lines that fit; if standard output is no terminal nothing, as
-    the whole answer follows. before: called before anything is printed."""
+    the whole answer follows. waiting: ends before anything is printed."""
 
-    def __init__(self, before: Callable[[], None]) -> None:
-        self._before, self._printed = before, ""
+    def __init__(self, waiting: Waiting) -> None:
+        self._waiting, self._printed = waiting, ""
         self._lines = Lines(console().width)
 
     def on_text(self, text: str) -> None:
         if sys.stdout.isatty():
-            self._before()
+            self._waiting.stop()
             self._printed += text
             click.echo(self._lines.add(clean(text)), nl=False)
+
+    def on_stage(self, stage: str, note: str | None) -> None:
+        """Show a stage of a question; an answer that takes the place of one that was printed stands below."""
+        self._waiting.on_stage(stage, note)
+        if self._printed and stage == "answer" and note is None:
+            click.echo(f"\n\n{COMPLETED}\n")
+            self._printed, self._lines = "", Lines(console().width)
 
     def end(self) -> str:
         """Return what was printed."""

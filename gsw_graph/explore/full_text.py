@@ -17,8 +17,8 @@ _CODE = ("    ", "\t", *_FENCES)
 
 
 def short_and_full(answer: Answer) -> tuple[str, str]:
-    """Return the short answer in one line and the text in full, each empty if the other says the same. A short
-    answer with a note is the text."""
+    """Return the short answer in one line and the text in full, each empty if the other says the same. A
+    short answer with a note is the text."""
     short = one_line(answer.answer or "")
     text = clean(answer.text or "").strip()
     if text == short and not any(map(note_of, answer.statements)):

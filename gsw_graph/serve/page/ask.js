@@ -29,6 +29,7 @@ async function ask(plan = null) {
     if (view.running !== running) return;
     if (event === "places") view.places = data;
     if (event === "text") view.text += data.text;
+    if (event === "stage" && data.stage === "answer" && !data.text) view.text = ""; // another answer, which is complete
     if (event === "stage") view.stage = data.text || STAGES[data.stage] || data.stage;
     redraw();
   };
