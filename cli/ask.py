@@ -67,6 +67,7 @@ class _Ask(click.Command):
 @click.option("--no-llm", is_flag=True, help="Ask no language model, though one is set.")
 @field_option(AskOptions, "budget", metavar="AMOUNT")
 @field_option(AskOptions, "evidence", type=click.Choice(EVIDENCE))
+@field_option(AskOptions, "short")
 @field_option(AskOptions, "must_answer")
 @field_option(AskOptions, "strict")
 @field_option(AskOptions, "k", "-k", type=click.IntRange(min=1))
@@ -142,6 +143,7 @@ def ask(
       gswgraph ask --budget 2000tok "Who founded the foundry?"
       gswgraph ask --evidence compact "Who founded the foundry?"
       gswgraph ask "Who founded the foundry?" --in notes/ --where 'author = "Grau"' --since 1901
+      gswgraph ask --short "Who founded the foundry?"
       gswgraph ask "Who built the Marrow Bridge?" --browse
       gswgraph ask -k 2 --full "How do I ask for leave?"
       gswgraph ask --json < questions.txt
@@ -177,9 +179,9 @@ def ask(
             failed = _ask_lines(memory, waiting, printing, as_json=as_json, **options)
             code = 1 if failed else 0
         else:
-            streamed = Streamed(waiting.stop)
+            streamed = Streamed(waiting)
             on_text = None if as_json else streamed.on_text
-            answer = memory.ask(words, plan=steps, on_text=on_text, on_stage=waiting.on_stage, **options)
+            answer = memory.ask(words, plan=steps, on_text=on_text, on_stage=streamed.on_stage, **options)
             code = 3 if answer.abstained else 0
             waiting.stop()
             print_memories(memory, empty=answer.missing == "the memory is empty")
@@ -222,11 +224,11 @@ def _ask_lines(
     for question in filter(None, lines):
         if not as_json and not sys.stdin.isatty():  # at a terminal it is there
             click.echo(click.style(one_line(question), bold=True))
-        streamed = Streamed(waiting.stop)
+        streamed = Streamed(waiting)
         on_text = None if as_json else streamed.on_text
         waiting.begin("search")
         try:
-            answer = memory.ask(question, on_text=on_text, on_stage=waiting.on_stage, **options)
+            answer = memory.ask(question, on_text=on_text, on_stage=streamed.on_stage, **options)
         except InputError as error:
             waiting.stop()
             failed += 1

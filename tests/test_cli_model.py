@@ -12,7 +12,7 @@ from cli_runner import HOSTILE, run
 from fake_memory import ASKED, chained
 
 from gsw_graph.cli.text.answers import print_answer
-from gsw_graph.cli.text.output import Streamed
+from gsw_graph.cli.text.output import Streamed, Waiting
 from gsw_graph.config import Settings
 from gsw_graph.model.results import Trace
 from gsw_graph.models.chat.cache import FILE, Cache, Entry, Ledger
@@ -26,12 +26,12 @@ def shown(capsys, streamed="", timings=False, **changes):
 
 
 def test_an_answer_is_streamed_on_a_terminal_alone(monkeypatch, capsys):
-    nowhere = Streamed(lambda: None)
+    nowhere = Streamed(Waiting())
     nowhere.on_text("Skarholm")
     assert nowhere.end() == ""
     assert capsys.readouterr().out == ""
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
-    there = Streamed(lambda: None)
+    there = Streamed(Waiting())
     for piece in ("Skar", "holm", HOSTILE):
         there.on_text(piece)
     out = capsys.readouterr().out

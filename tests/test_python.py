@@ -11,7 +11,7 @@ from cli_runner import HOSTILE
 from gsw_graph.config import Settings
 from gsw_graph.errors import EngineError
 from gsw_graph.memory import Memory
-from gsw_graph.model.results import Table
+from gsw_graph.model.results import Statement, Table
 
 ANSWER = fake_memory.chained("Where was the founder born?")
 
@@ -53,7 +53,8 @@ def test_an_answer_prints_as_people_read_it():
     assert str(fake_memory.canned("q", [])) == "Not in memory: nothing was found."
     model = replace(ANSWER, answer_source="llm", confidence=None, models={"llm": "small"}, note="so it is")
     assert str(model).splitlines()[:2] == ["Skarholm  (from the model small)", "Note: so it is"]
-    assert str(replace(model, inferred=True)).startswith("Skarholm  (inferred, from the model small)\n")
+    follows = replace(model, text="Skarholm", statements=[Statement("Skarholm", [0, 1], follows=True)])
+    assert str(follows).startswith("Skarholm (not stated, follows from [1, 2])\n\n(from the model small)\n")
 
 
 def test_a_notebook_gets_html_that_no_document_writes():

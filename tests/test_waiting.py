@@ -42,7 +42,7 @@ def test_a_streamed_answer_takes_the_line_away_first(monkeypatch, capsys):
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
     line = Waiting().begin("search")
     until(terminal.getvalue)
-    Streamed(line.stop).on_text("Skarholm")
+    Streamed(line).on_text("Skarholm")
     assert line._bar is None
     assert capsys.readouterr().out == "Skarholm"
 

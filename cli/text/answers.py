@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gsw_graph.cli.text.output import calls, console, counted, duration, moment, money
-from gsw_graph.explore.notebook import answer_line, compares, conflict_lines
+from gsw_graph.explore.full_text import Lines, marked_text, note_of, short_and_full
+from gsw_graph.explore.notebook import answer_line, compares, conflict_lines, missing_lines, origin
 from gsw_graph.explore.places import Found, Line, find, section_line, shown_text
 from gsw_graph.text.safe_text import clean, cut, one_line, short_source
 from gsw_graph.text.words import terms
@@ -64,22 +65,26 @@ def print_answer(
     Args:
         answer: What `Memory.ask` returned.
         timings: Show where the time went.
-        streamed: What was printed in this line already, the answer or what came in its place.
+        streamed: What was printed already, the answer or what came in its place.
         wanted: The strategy that was asked for; that another took its place is shown in any case.
         embedder: Helps to find the sentences that answer.
         full: Print passages whole.
     """
     screen = console()
     trace = answer.trace
-    is_printed = bool(streamed) and streamed == answer.answer
+    text = answer.text or answer.answer or ""
+    whole = {one_line(text), one_line(f"{answer.answer} {text}")}
+    is_printed = bool(streamed) and one_line(streamed) in whole
     if is_printed:
-        _print_first_line(screen, answer, is_printed)
+        _print_said(screen, answer, is_printed)
     elif streamed:
         click.echo()
     if answer.note:
         click.echo(f"Note: {one_line(answer.note)}\n")
     if not is_printed:
-        _print_first_line(screen, answer, is_printed)
+        _print_said(screen, answer, is_printed)
+    for line in missing_lines(answer):
+        click.echo(f"{line}\n")
     _print_cached(answer)
     for number, citation in enumerate(answer.citations, 1):
         _print_citation(screen, number, citation)
@@ -129,20 +134,37 @@ def _print_timings(answer: Answer, strategy: str) -> None:
         click.echo(f"Tokens: {tokens}{failures}; {one_line(model)}, {money(answer.dollars)}")
 
 
-def _print_first_line(screen: Console, answer: Answer, is_printed: bool) -> None:
-    """Print the answer and how sure it is, or why there is none. is_printed: the answer itself is there."""
+def _print_said(screen: Console, answer: Answer, is_printed: bool) -> None:
+    """Print the answer, how sure it is and where it is from, or why there is none. is_printed: the answer
+    itself is there."""
     from rich.text import Text
 
-    if answer.answer is not None:
-        text = one_line(answer.answer)
-        rest = answer_line(answer).removeprefix(text)
-        screen.print(Text.assemble(("" if is_printed else text, "bold"), f"{rest}\n"), soft_wrap=True)
+    short, text = short_and_full(answer)
+    if text:
+        _print_full(screen, answer, short, is_printed)
+    elif answer.answer is not None:
+        rest = answer_line(answer).removeprefix(short)
+        screen.print(Text.assemble(("" if is_printed else short, "bold"), f"{rest}\n"), soft_wrap=True)
     elif answer.abstained:
         click.echo(answer_line(answer))
         if answer.chains or answer.passages:
             click.echo("What is nearest:\n")
     elif compares(answer):
         click.echo(f"{answer_line(answer)} What they found:\n")
+
+
+def _print_full(screen: Console, answer: Answer, short: str, is_printed: bool) -> None:
+    """Print the short answer, the text in full, and where it is from; of a text that is there the notes on its
+    statements."""
+    if is_printed:
+        click.echo()
+        for statement in filter(note_of, answer.statements):
+            click.echo(f"\n{_short(statement.text)} ({note_of(statement)})")
+    else:
+        if short:
+            click.secho(f"{short}\n", bold=True)
+        click.echo(Lines(screen.width).add(marked_text(answer)))
+    click.echo(f"\n({origin(answer)})\n")
 
 
 def _print_cached(answer: Answer) -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
+from gsw_graph.explore.full_text import Lines
 from gsw_graph.explore.notebook import counted as counted
 from gsw_graph.text.safe_text import clean, cut, one_line, short_source
 from gsw_graph.text.safe_text import to_json as to_json
@@ -240,18 +241,29 @@ class Waiting:
         self.stop()
 
 
-class Streamed:
-    """Print pieces of an answer as they come; where standard output is no terminal nothing, as the whole
-    answer follows. before: called before anything is printed."""
+COMPLETED = "With what was found for the missing part:"
 
-    def __init__(self, before: Callable[[], None]) -> None:
-        self._before, self._printed = before, ""
+
+class Streamed:
+    """Print pieces of an answer as they come, in lines that fit; if standard output is no terminal nothing, as
+    the whole answer follows. waiting: ends before anything is printed."""
+
+    def __init__(self, waiting: Waiting) -> None:
+        self._waiting, self._printed = waiting, ""
+        self._lines = Lines(console().width)
 
     def on_text(self, text: str) -> None:
         if sys.stdout.isatty():
-            self._before()
+            self._waiting.stop()
             self._printed += text
-            click.echo(clean(text), nl=False)
+            click.echo(self._lines.add(clean(text)), nl=False)
+
+    def on_stage(self, stage: str, note: str | None) -> None:
+        """Show a stage of a question; an answer that takes the place of one that was printed stands below."""
+        self._waiting.on_stage(stage, note)
+        if self._printed and stage == "answer" and note is None:
+            click.echo(f"\n\n{COMPLETED}\n")
+            self._printed, self._lines = "", Lines(console().width)
 
     def end(self) -> str:
         """Return what was printed."""

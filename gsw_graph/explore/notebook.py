@@ -6,6 +6,7 @@ import textwrap
 from html import escape
 from typing import TYPE_CHECKING
 
+from gsw_graph.explore.full_text import Lines, marked_text, short_and_full
 from gsw_graph.explore.places import find, places, shown_text
 from gsw_graph.model.results import Answer, Table
 from gsw_graph.model.results.forms import as_html, as_text
@@ -27,8 +28,9 @@ SOURCES = {"cache": "from the question cache", "added": "added by hand"}
 
 @as_text.register(Answer)
 def plain(answer: Answer) -> str:
-    """Write an answer as lines: the answer and its confidence, citations, and the passages, best first."""
-    lines = [answer_line(answer)]
+    """Write an answer as lines: the short answer and its confidence, its text in full, citations, and the
+    passages, best first."""
+    lines = [Lines(WIDTH).add("\n\n".join(paragraphs(answer)))]
     if answer.note:
         lines.append(f"Note: {one_line(answer.note)}")
     for number, citation in enumerate(answer.citations, 1):
@@ -49,8 +51,7 @@ def plain(answer: Answer) -> str:
 def html_answer(answer: Answer) -> str:
     """Write an answer for a notebook: as `plain`, and of each passage the sentences that answer, marked, and
     its text below a click."""
-    head = _html(answer_line(answer))
-    lines = [f"<p><strong>{head}</strong></p>"]
+    lines = [f'<p style="white-space: pre-wrap">{_html(text)}</p>' for text in paragraphs(answer)]
     if answer.note:
         note = _html(one_line(answer.note))
         lines.append(f"<p>Note: {note}</p>")
@@ -107,25 +108,42 @@ def html_table(table: Table) -> str:
     return "".join(parts)
 
 
+def paragraphs(answer: Answer) -> list[str]:
+    """Write the answer, short and in full, where it is from, and what is missing; or why there is none."""
+    short, text = short_and_full(answer)
+    said = [short, marked_text(answer), f"({origin(answer)})"] if text else [answer_line(answer)]
+    return [*filter(None, said), *missing_lines(answer)]
+
+
 def answer_line(answer: Answer) -> str:
-    """Write the answer with its confidence, or why there is none, in one line."""
+    """Write the short answer with where it is from, or why there is none, in one line."""
     if answer.answer is not None:
-        confidence = chain_confidence(answer)
-        notes = []
-        if confidence is not None:
-            notes.append(f"confidence {sure(confidence)}")
-        if answer.inferred:
-            notes.append("inferred")
-        if answer.answer_source == "llm":
-            notes.append(f"from the model {answer.models.get('llm')}")
-        else:
-            notes.append(SOURCES.get(answer.answer_source, "read off a chain"))
-        return f"{one_line(answer.answer)}  ({one_line(', '.join(notes))})"
+        return f"{one_line(answer.answer)}  ({origin(answer)})"
     if answer.abstained:
         return f"Not in memory: {why_not(answer)}."
     if compares(answer):
         return "No answer: the last step of the plan compares, and that takes a language model."
     return f"No answer; {counted(len(answer.passages), 'passage')} found."
+
+
+def origin(answer: Answer) -> str:
+    """Write how sure an answer is, and where it is from: a model, a chain, the question cache, a person."""
+    confidence = chain_confidence(answer)
+    notes = []
+    if confidence is not None:
+        notes.append(f"confidence {sure(confidence)}")
+    if answer.answer_source == "llm":
+        notes.append(f"from the model {answer.models.get('llm')}")
+    else:
+        notes.append(SOURCES.get(answer.answer_source, "read off a chain"))
+    return one_line(", ".join(notes))
+
+
+def missing_lines(answer: Answer) -> list[str]:
+    """Write what a partial answer lacks, in a line; none of an answer that is whole."""
+    if answer.missing and answer.answer is not None:
+        return [f"Missing: {one_line(answer.missing)}"]
+    return []
 
 
 def conflict_lines(answer: Answer) -> list[str]:

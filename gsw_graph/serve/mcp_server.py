@@ -21,6 +21,7 @@ from pydantic import Field, ValidationError
 
 from gsw_graph.concurrency import Cancel
 from gsw_graph.errors import GswGraphError
+from gsw_graph.explore.full_text import marked_text
 from gsw_graph.explore.places import places
 from gsw_graph.serve.context import AppState, WorkQueue, requested_memory
 from gsw_graph.serve.problems import describe
@@ -38,7 +39,7 @@ MAX_CHARACTERS = 20_000  # of a result, some 5,000 tokens
 MAX_TEXT = 4_000  # characters of a text in a list
 MAX_LISTED = 20  # passages that are named where they are left out
 MAX_CHAINS = 3  # of an answer
-ANSWER_FIELDS = "id answer abstained confidence missing strategy inferred conflicts note".split()
+ANSWER_FIELDS = "id answer text abstained confidence missing strategy conflicts note".split()
 MAX_DOCUMENT = 2 * 2**20  # characters of a document that is added
 
 INSTRUCTIONS = """A memory of documents that were read into a graph of names, facts and passages.
@@ -52,6 +53,7 @@ TopK = Annotated[int, Field(ge=1, le=50, description="How many passages.")]
 Sources = Annotated[tuple[str, ...], Field(description="Sources or folders that alone are searched.")]
 Conditions = Annotated[tuple[str, ...], Field(description='On metadata, all of them: author = "Grau".')]
 Shown = Annotated[tuple[str, ...], Field(description="Ids of passages that you have; not returned again.")]
+Short = Annotated[bool, Field(description="The answer in a few words alone.")]
 Name = Annotated[str, Field(max_length=500)]
 Entries = Annotated[int, Field(ge=1, le=50, description="Entries of each list.")]
 EntryOffset = Annotated[int, Field(ge=0, le=10_000, description="After so many of each list.")]
@@ -102,10 +104,17 @@ class Server(MCPServer[Any]):
         return bounded(passages)
 
     async def ask(
-        self, question: Question, context: Context, k: TopK = 5, inside: Sources = (), where: Conditions = ()
+        self,
+        question: Question,
+        context: Context,
+        k: TopK = 5,
+        inside: Sources = (),
+        where: Conditions = (),
+        short: Short = False,
     ) -> list[str]:
-        """Answer a question from the memory, with the passages that support the answer; or say that the
-        memory does not hold it (`abstained`). Questions of several steps are followed from fact to fact."""
+        """Answer a question from the memory, in full (`text`, with the numbers of the citations) and in a few
+        words (`answer`), with the passages that support it; or say that the memory does not hold the answer
+        (`abstained`) or a part (`missing`). Questions of several steps are followed from fact to fact."""
         loop = asyncio.get_running_loop()
         steps = count(1)
 
@@ -115,11 +124,14 @@ class Server(MCPServer[Any]):
 
         keep = not self._state.read_only
         answer, passages = await self._ask(
-            question, k=k, inside=inside, where=where, keep=keep, on_stage=report
+            question, k=k, inside=inside, where=where, short=short, keep=keep, on_stage=report
         )
         fields = answer.to_dict()
         result = {name: fields[name] for name in ANSWER_FIELDS}
-        result["citations"] = [_brief(citation) for citation in fields["citations"]]
+        result["text"] = marked_text(answer) or None
+        result["citations"] = []
+        for number, citation in enumerate(fields["citations"], 1):
+            result["citations"].append({"number": number, **_brief(citation)})
         result["chains"] = []
         for path in answer.chains[:MAX_CHAINS]:
             result["chains"].append([f"{hop.concrete_question} {hop.answer}" for hop in path.hops])

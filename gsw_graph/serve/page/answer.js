@@ -1,8 +1,9 @@
 // An answer: its text, its citations, the chains hop by hop, and the picture.
+import { cited, fullText, note, shortAndFull } from "./citations.js";
 import { html, nothing } from "./lit-html.js";
 import { judging } from "./judging.js";
 import { excerpt, whole } from "./layout.js";
-import { at, count, section, short, some, sourceLink, when } from "./parts.js";
+import { at, count, section, some, sourceLink, steps, when } from "./parts.js";
 
 // places: by passage, its sentences that answer.
 export function answered(answer, places, picture, about) {
@@ -23,14 +24,15 @@ function summary(answer) {
   const facts = [
     answer.why ? `${answer.strategy}, as ${answer.why}` : answer.strategy,
     SOURCES[answer.answer_source],
-    answer.inferred ? "inferred from what is cited" : null,
     answer.confidence === null || !some(answer.chains) ? null : `confidence ${Math.round(100 * answer.confidence)} %`,
     `${answer.seconds.total.toFixed(2)} s`,
     answer.tokens.in + answer.tokens.out ? count(answer.tokens.in + answer.tokens.out, "token") : null,
   ];
+  const [brief, full] = shortAndFull(answer);
   return html`
-    ${answer.answer ? html`<p class="answer" id="answer">${answer.answer}</p>` : html`<p class="answer none" id="answer">${answer.abstained ? "Not in the memory" : "These passages were found"}</p>`}
-    ${answer.missing ? html`<p>${answer.missing}</p>` : nothing}
+    ${brief ? html`<p class="answer" id="answer">${brief}</p>` : full ? nothing : html`<p class="answer none" id="answer">${answer.abstained ? "Not in the memory" : "These passages were found"}</p>`}
+    ${full ? html`<div class="full">${fullText(answer)}</div>` : answer.statements.map((_, number) => html`<p>${note(answer, number)}</p>`)}
+    ${answer.missing ? html`<p>${answer.abstained ? nothing : html`<strong>Missing:</strong> `}${answer.missing}</p>` : nothing}
     ${answer.note ? html`<p class="dim">${answer.note}</p>` : nothing}
     ${answer.cached ? earlier(answer.cached) : nothing}
     <p class="dim small">${facts.filter(Boolean).join(" · ")}</p>`;
@@ -39,23 +41,9 @@ function summary(answer) {
 const USED = { answer: "its answer", evidence: "what its answer cited, read again" };
 const earlier = (cached) => html`<p class="dim">As asked on ${when(cached.asked_at)}: <a href=${at("questions", cached.id)}>${cached.question}</a> <strong>${cached.answer}</strong>${cached.confirmed ? " (confirmed)" : ""}; from ${USED[cached.used] || cached.used}</p>`;
 
-// A click on a citation opens its passage, where the sentence is marked.
-function cited(citations) {
-  const open = (event, citation) => {
-    const passage = document.getElementById(`passage-${citation.passage}`);
-    if (!passage) return; // it was not returned; the link leads to its document
-    event.preventDefault();
-    passage.closest("details").open = true;
-    passage.focus();
-    (passage.querySelector(".excerpt mark") || passage).scrollIntoView({ block: "center" });
-  };
-  return html`<ol class="citations">${citations.map((citation) => html`<li>
-    <a href=${at("documents", citation.passage)} @click=${(event) => open(event, citation)}>${citation.title || short(citation.source)}</a>: <q>${citation.text}</q></li>`)}</ol>`;
-}
-
-const steps = (passage, heading) => {
-  const section = (passage.section || "").split(" > ").filter((part) => part && part !== passage.title);
-  return [passage.title || short(passage.source), ...section, ...(heading && heading !== section.at(-1) && heading !== passage.title ? [heading] : [])];
+const headed = (passage, heading) => {
+  const titles = steps(passage);
+  return heading && !titles.includes(heading) ? [...titles, heading] : titles;
 };
 
 function passages(answer, places) {
@@ -64,7 +52,7 @@ function passages(answer, places) {
     const sentences = places[passage.id] || [];
     const { heading, part, all } = excerpt(passage.text, passage.title, sentences);
     return html`<li class="passage" id=${`passage-${passage.id}`} tabindex="-1">
-      <h3>${steps(passage, heading).join(" › ").replaceAll("`", "")}${cited.has(passage.id) ? html` <span class="tag">cited</span>` : nothing}</h3>
+      <h3>${headed(passage, heading).join(" › ").replaceAll("`", "")}${cited.has(passage.id) ? html` <span class="tag">cited</span>` : nothing}</h3>
       <div class="excerpt">${part}</div>
       ${all ? nothing : html`<details class="all"><summary>Whole passage</summary>${whole(passage.text, passage.title, sentences)}</details>`}
       <p class="dim small">${sourceLink(passage.document, passage.source)}</p></li>`;

@@ -2,11 +2,13 @@
 import { drawn, follow } from "./api.js";
 import { answered } from "./answer.js";
 import { redraw } from "./draw.js";
+import { laidOut } from "./layout.js";
 import { html, nothing } from "./lit-html.js";
 import { failed, section } from "./parts.js";
 
 const view = { question: "", strategy: "auto", k: 5, llm: true, stage: "", text: "", answer: null, picture: null, places: {}, plan: null, more: false, error: null, running: null };
 const FIRST = ["auto", "linked", "dense", "bm25", "select"];
+const SHORT = 120; // letters of a short answer, while it comes
 const MORE = ":more"; // no name of a strategy
 const STAGES = { plan: "Taking the question apart", embed: "Reading the question", database: "Following the graph", rank: "Weighing what was found", rerank: "Weighing what was found", answer: "Answering" };
 
@@ -27,6 +29,7 @@ async function ask(plan = null) {
     if (view.running !== running) return;
     if (event === "places") view.places = data;
     if (event === "text") view.text += data.text;
+    if (event === "stage" && data.stage === "answer" && !data.text) view.text = ""; // another answer, which is complete
     if (event === "stage") view.stage = data.text || STAGES[data.stage] || data.stage;
     redraw();
   };
@@ -89,10 +92,17 @@ export function asking(about, status) {
       </div>
       ${view.strategy !== "auto" ? html`<p class="dim small">${about.strategies[view.strategy].replaceAll("`", "")}</p>` : nothing}
     </form>
-    ${waits ? html`<div class="coming" aria-live="polite"><p class="dim" role="status">${view.stage} …</p>${view.text ? html`<p class="answer">${view.text}</p>` : nothing}</div>` : nothing}
+    ${waits ? html`<div class="coming" aria-live="polite"><p class="dim" role="status">${view.stage} …</p>${view.text ? coming(view.text) : nothing}</div>` : nothing}
     ${failed(view.error)}
     ${view.answer ? answered(view.answer, view.places, view.picture, about) : nothing}
     ${view.answer ? section("Plan", planned(), Boolean(view.plan)) : nothing}`;
+}
+
+// The short answer comes first, without marks and in a paragraph of its own.
+function coming(text) {
+  const [head] = text.split("\n\n", 1);
+  if (head.length > SHORT || head.endsWith("]")) return laidOut(text);
+  return html`<p class="answer">${head}</p>${laidOut(text.slice(head.length))}`;
 }
 
 // Sub-questions, one a line; `#1` stands for the answer of the first.

@@ -88,10 +88,10 @@ export function spansOf(text, sentences) {
 function marked(text, start, end, spans) {
   const parts = [];
   let done = start;
-  for (const [from, to] of spans) {
+  for (const [from, to, show = (part) => html`<mark>${part}</mark>`] of spans) {
     const begin = Math.max(from, done), stop = Math.min(to, end);
     if (begin >= stop) continue;
-    parts.push(text.slice(done, begin), html`<mark>${text.slice(begin, stop)}</mark>`);
+    parts.push(text.slice(done, begin), show(text.slice(begin, stop)));
     done = stop;
   }
   return [...parts, text.slice(done, end)];
@@ -187,6 +187,14 @@ export function whole(text, title = "", sentences = []) {
   const front = blocks.filter((block) => block.kind === "front");
   return html`<div class="laid">${blocks.filter((block) => block.kind !== "front").map((block) => laid(shown, block, spans))}
     ${front.map((block) => html`<details class="small"><summary>About this document</summary><p class="dim">${text.slice(block.start, block.end)}</p></details>`)}</div>`;
+}
+
+// A text of a language model: no front matter, and headings only as Markdown marks them. spans: places in the text, each
+// with what is shown there.
+export function laidOut(text, spans = []) {
+  const { blocks, shown } = prepared(text);
+  const plain = (block) => (/heading|front/.test(block.kind) && text[block.start] !== "#" ? { ...block, kind: "paragraph" } : block);
+  return html`<div class="laid">${blocks.map((block) => laid(shown, plain(block), spans))}</div>`;
 }
 
 // The blocks with the sentences, and the heading that they stand below: what is shown of a passage at first. All of a

@@ -39,3 +39,6 @@ export function shareFolder(first, last) {
 const beginning = /^(?:\/|[A-Za-z]:).*?(?=(?:\/[^/]+){3}$)/; // of a whole path, which its last three parts follow
 export const short = (source) => (common.folder.length > 1 && source.startsWith(common.folder) ? source.slice(common.folder.length) : source.replace(beginning, "…"));
 export const sourceLink = (id, source) => html`<a href=${at("documents", id)} title=${source}>${short(source)}</a>`;
+
+// The titles that lead to a passage: of its document, and of its section.
+export const steps = (passage) => [passage.title || short(passage.source), ...(passage.section || "").split(" > ").filter((part) => part && part !== passage.title)];
