@@ -8,6 +8,7 @@ import json
 import math
 import tempfile
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from gsw_graph.memory import Memory
-    from gsw_graph.model.results import Analysis, Answer
+    from gsw_graph.model.results import Analysis, Answer, AskedTable
 
 _TAKEN = {"write", "timeout", "cancel"}  # names that `Memory.cypher` has for itself
 _PROGRAM_SECONDS = 60.0  # by default for --json and --csv: nobody sits there to end it
@@ -78,6 +79,11 @@ _parameters_option = click.option(
     "--list", "as_list", is_flag=True, help="The analyses by name, what each shows and its parameters."
 )
 @_file_option
+@click.option(
+    "--ask",
+    metavar="QUESTION",
+    help="Have the language model (GSWGRAPH_LLM) write the query for a question; it only reads.",
+)
 @click.option("--write", is_flag=True, help="Allow the query to change the memory.")
 @_parameters_option
 @click.option("--csv", "as_csv", is_flag=True, help="CSV with a header; lists, maps and nodes as JSON.")
@@ -96,6 +102,7 @@ def cypher(
     values: dict[str, Any],
     as_list: bool,
     file: BinaryIO | None,
+    ask: str | None,
     write: bool,
     parameters: dict[str, Any],
     as_csv: bool,
@@ -116,6 +123,7 @@ def cypher(
       gswgraph cypher 'MATCH (d:Document) RETURN d.title, d.source LIMIT 10'
       gswgraph cypher 'MATCH (c:Concept {id: $id}) RETURN c.name' -p id=vellmouth
       gswgraph cypher --file query.cypher --csv > rows.csv
+      gswgraph cypher --ask "how many documents mention Ottilie Grau, by year?"
     """
     if as_csv and as_json:
         raise click.UsageError("Give one of --csv and --json.")
@@ -127,9 +135,16 @@ def cypher(
         every = list(analyses.analyses().values())
         print_json([each.to_dict() for each in every]) if as_json else print_analyses(every)
         return
-    text = _query(query, file)
-    if timeout is None and (as_json or as_csv):
+    if timeout is None and (ask is not None or as_json or as_csv):
         timeout = _PROGRAM_SECONDS
+    if ask is not None:
+        if query is not None or file is not None or write or parameters:
+            raise click.UsageError("--ask writes the query: it takes no other, no parameters and no --write.")
+        with open_memory(url) as memory:
+            asked = memory.ask_cypher(ask, timeout=timeout or None)
+        print_json(asked.to_dict()) if as_json else print_asked(asked, as_csv=as_csv, full=full)
+        return
+    text = _query(query, file)
     if file is None and analyses.is_name(text):
         if write:
             raise click.UsageError("An analysis only reads: it takes no --write.")
@@ -324,6 +339,23 @@ def print_rows(table: Table, *, full: bool) -> None:
         return value if _is_plain(value) else shown(value)
 
     print_table(_mapped(table, text), full=full)
+
+
+def print_asked(asked: AskedTable, *, as_csv: bool, full: bool) -> None:
+    """Print the rows of a query that a language model wrote, and the query as it can be run again, which is
+    on standard error below CSV. The ids of passages behind the rows are in CSV alone."""
+    from gsw_graph.ask.text_to_cypher import EVIDENCE
+
+    if as_csv:
+        print_csv(asked)
+    else:
+        columns = [column for column in asked.columns if column != EVIDENCE]
+        print_rows(Table(columns, asked.rows), full=full)
+    if asked.cut:
+        click.echo(f"The first {counted(len(asked.rows), 'row')}; there are more.", err=True)
+    options = [f" -p {quote(f'{name}={to_json(value)}')}" for name, value in asked.parameters.items()]
+    command = f"gswgraph cypher {quote(asked.statement)}{''.join(options)}"
+    click.echo(f"\n{clean(command)}", err=as_csv)
 
 
 def print_analyses(listed: Sequence[Analysis]) -> None:

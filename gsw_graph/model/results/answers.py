@@ -229,7 +229,8 @@ class Trace(Result):
     what the second starts from. Of `pruned`: these of its one walk, `bridges` from its best runs, and the
     runs. Of `fusion` without a plan these are of the second walk. Of PropRAG: these of the last walk, and the
     paths it started from. Of `ricr` and of `fusion` with a plan: the questions of each hop, `hops`.
-    Of agents: their steps, in the order in which they ended. exchanges: with the language model.
+    Of agents: their steps, in the order in which they ended. Of an answer from the graph: the statement that
+    the language model wrote, with its parameters. exchanges: with the language model.
     """
 
     linked: list[dict[str, str]] = field(default_factory=list)  # {"text": as asked, "concept": id}
@@ -244,6 +245,8 @@ class Trace(Result):
     runs: list[FoundRun] = field(default_factory=list)
     hops: list[HopTrace] = field(default_factory=list)
     steps: list[AgentStep] = field(default_factory=list)
+    statement: str | None = None
+    parameters: dict[str, Any] = field(default_factory=dict)
     exchanges: list[Exchange] = field(default_factory=list)
 
 
@@ -294,13 +297,14 @@ class Answer(Result):
     that were there already; what they took
     once is not in `tokens`, `seconds` and `dollars`. `id` of the Question node that keeps it, or None.
     `cached`: the earlier question of the question cache that it was answered from; an `answer_source` "cache"
-    says that its answer was returned unchanged.
+    says that its answer was returned unchanged, "graph" that the answer is the rows of a statement over the
+    graph.
     """
 
     question: str
     strategy: str
     answer: str | None
-    answer_source: str  # "llm", "chain", "cache", "added" (by a person) or "none"
+    answer_source: str  # "llm", "chain", "cache", "graph", "added" (by a person) or "none"
     abstained: bool
     confidence: float | None
     citations: list[Citation]

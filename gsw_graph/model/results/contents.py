@@ -221,6 +221,16 @@ class Table(Result):
 
 
 @dataclass(frozen=True)
+class AskedTable(Table):
+    """The result of the statement that a language model wrote for a question. cut: there are more rows."""
+
+    question: str
+    statement: str
+    parameters: dict[str, Any]
+    cut: bool
+
+
+@dataclass(frozen=True)
 class Parameter(Result):
     """A parameter of an analysis: `description` says what it means, `default` is what holds where it is not
     given."""

@@ -8,7 +8,7 @@ import { failed, section } from "./parts.js";
 const view = { question: "", strategy: "auto", k: 5, llm: true, stage: "", text: "", answer: null, picture: null, places: {}, plan: null, more: false, error: null, running: null };
 const FIRST = ["auto", "linked", "dense", "bm25", "select"];
 const MORE = ":more"; // no name of a strategy
-const STAGES = { plan: "Taking the question apart", embed: "Reading the question", database: "Following the graph", rank: "Weighing what was found", rerank: "Weighing what was found", answer: "Answering" };
+const STAGES = { plan: "Taking the question apart", embed: "Reading the question", database: "Following the graph", rank: "Weighing what was found", rerank: "Weighing what was found", answer: "Answering", cypher: "Asking the graph" };
 
 export function again(question) {
   view.question = question;
