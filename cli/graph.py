@@ -6,9 +6,10 @@ import csv
 import io
 import json
 import math
+import shlex
 import tempfile
+from dataclasses import replace
 from pathlib import Path
-from shlex import quote
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
@@ -17,14 +18,14 @@ from gsw_graph.cli.options import html_option, json_option, memory_option, open_
 from gsw_graph.cli.text.output import counted, print_failure, print_json, print_table, to_json
 from gsw_graph.errors import EngineError
 from gsw_graph.explore.browser import open_page
-from gsw_graph.model.results import Table
+from gsw_graph.model.results import AskedTable, Table
 from gsw_graph.text.safe_text import clean, cut, one_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from gsw_graph.memory import Memory
-    from gsw_graph.model.results import Analysis, Answer, AskedTable
+    from gsw_graph.model.results import Analysis, Answer
 
 _TAKEN = {"write", "timeout", "cancel"}  # names that `Memory.cypher` has for itself
 _PROGRAM_SECONDS = 60.0  # by default for --json and --csv: nobody sits there to end it
@@ -135,17 +136,16 @@ def cypher(
         every = list(analyses.analyses().values())
         print_json([each.to_dict() for each in every]) if as_json else print_analyses(every)
         return
-    if timeout is None and (ask is not None or as_json or as_csv):
+    if timeout is None and (ask or as_json or as_csv):
         timeout = _PROGRAM_SECONDS
-    if ask is not None:
-        if query is not None or file is not None or write or parameters:
+    text = _query(query or ask, file)
+    table: Table
+    if ask:
+        if query or write or parameters:
             raise click.UsageError("--ask writes the query: it takes no other, no parameters and no --write.")
         with open_memory(url) as memory:
-            asked = memory.ask_cypher(ask, timeout=timeout or None)
-        print_json(asked.to_dict()) if as_json else print_asked(asked, as_csv=as_csv, full=full)
-        return
-    text = _query(query, file)
-    if file is None and analyses.is_name(text):
+            table = memory.ask_cypher(ask, timeout=timeout or None)
+    elif file is None and analyses.is_name(text):
         if write:
             raise click.UsageError("An analysis only reads: it takes no --write.")
         analysis = analyses.analysis(text)
@@ -165,6 +165,8 @@ def cypher(
         print_csv(table)
     else:
         print_rows(table, full=full)
+    if isinstance(table, AskedTable):
+        print_query(table)
 
 
 def _query(query: str | None, file: BinaryIO | None) -> str:
@@ -341,21 +343,13 @@ def print_rows(table: Table, *, full: bool) -> None:
     print_table(_mapped(table, text), full=full)
 
 
-def print_asked(asked: AskedTable, *, as_csv: bool, full: bool) -> None:
-    """Print the rows of a query that a language model wrote, and the query as it can be run again, which is
-    on standard error below CSV. The ids of passages behind the rows are in CSV alone."""
-    from gsw_graph.ask.text_to_cypher import EVIDENCE
-
-    if as_csv:
-        print_csv(asked)
-    else:
-        columns = [column for column in asked.columns if column != EVIDENCE]
-        print_rows(Table(columns, asked.rows), full=full)
+def print_query(asked: AskedTable) -> None:
+    """Print the query that a language model wrote as a command, and whether it finds more rows."""
     if asked.cut:
-        click.echo(f"The first {counted(len(asked.rows), 'row')}; there are more.", err=True)
-    options = [f" -p {quote(f'{name}={to_json(value)}')}" for name, value in asked.parameters.items()]
-    command = f"gswgraph cypher {quote(asked.statement)}{''.join(options)}"
-    click.echo(f"\n{clean(command)}", err=as_csv)
+        click.echo("There are more rows.", err=True)
+    options = [f"-p{name}={to_json(value)}" for name, value in asked.parameters.items()]
+    command = shlex.join(["gswgraph", "cypher", asked.statement, *options])
+    click.echo(f"\n{clean(command)}", err=True)
 
 
 def print_analyses(listed: Sequence[Analysis]) -> None:
@@ -414,4 +408,4 @@ def _is_plain(value: Any) -> bool:
 
 def _mapped(table: Table, change: Callable[[Any], Any]) -> Table:
     rows = [{column: change(value) for column, value in row.items()} for row in table.rows]
-    return Table(table.columns, rows)
+    return replace(table, rows=rows)

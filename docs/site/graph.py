@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from html import escape
 
+from neomodel import BooleanProperty, FloatProperty, IntegerProperty, StringProperty
 from neomodel.properties import Property
 
 from gsw_graph.explore.picture.picture import COLOURS, TEXT_COLOUR
@@ -30,6 +31,13 @@ _PLACES = {
     "Memory": (930, 50),
     "Correction": (90, 520),
 }
+_TYPES = {
+    StringProperty: "string",
+    IntegerProperty: "whole number",
+    FloatProperty: "number",
+    BooleanProperty: "flag",
+    nodes.BytesProperty: "bytes",
+}
 _WIDE, _HIGH, _HALF_WIDTH, _HALF_HEIGHT = 1120, 570, 62, 22
 
 
@@ -37,7 +45,7 @@ def node_tables() -> str:
     """A part for each label: what it is, and its properties."""
     parts = []
     for label, cls in _CLASSES.items():
-        rows = [f"| `{name}` | {nodes.type_name(field)} | {_keys(field)} |" for name, field in nodes.properties(cls).items()]
+        rows = [f"| `{name}` | {_type(field)} | {_keys(field)} |" for name, field in nodes.properties(cls).items()]
         parts.append(
             "\n".join(
                 [f"### {label}", "", _said(cls), "", "| property | type | |", "|---|---|---|", *rows, ""]
@@ -51,7 +59,7 @@ def relationship_table() -> str:
     rows = ["| from | type | to | properties | |", "|---|---|---|---|---|"]
     for (begin, kind, end), model in nodes.declared().items():
         names = (
-            ", ".join(f"`{name}` {nodes.type_name(field)}" for name, field in nodes.properties(model).items())
+            ", ".join(f"`{name}` {_type(field)}" for name, field in nodes.properties(model).items())
             if model
             else ""
         )
@@ -124,6 +132,11 @@ def _border(label: str, towards: str) -> tuple[float, float]:
     dx, dy = u - x, v - y
     part = min(_HALF_WIDTH / abs(dx) if dx else 9e9, _HALF_HEIGHT / abs(dy) if dy else 9e9)
     return x + dx * part, y + dy * part
+
+
+def _type(field: Property) -> str:
+    base = getattr(field, "base_property", None)
+    return f"list of {_type(base)}s" if base is not None else _TYPES[type(field)]
 
 
 def _keys(field: Property) -> str:

@@ -174,11 +174,11 @@ def _spent(llm: QuestionModel | None) -> Spent:
 
 def _without_search(query: Query, context: Context) -> Retrieved | None:
     """Return the answer of a statement over the graph, else of the question cache, or None."""
-    options, retrieved = context.options, None
-    if context.llm is not None and options.may_query and asks_for_all(query.question):
+    options, llm, retrieved = context.options, context.llm, None
+    if llm is not None and options.may_query and asks_for_all(query.question):
         from gsw_graph.ask.text_to_cypher import answer_from_graph
 
-        retrieved = answer_from_graph(query, context)
+        retrieved = answer_from_graph(query, context, llm)
     if retrieved is None and options.may_reuse:
         from gsw_graph.ask.question_cache import answer_from_cache
 

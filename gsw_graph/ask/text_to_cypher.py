@@ -8,28 +8,26 @@ statement that does more than read.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from gsw_graph.ask.answer.evidence import flat
 from gsw_graph.ask.answer.quotes import cite
 from gsw_graph.ask.retrieve.names.linking import link, mentions
 from gsw_graph.ask.strategy import AnswerDraft, Query, Retrieved
-from gsw_graph.concurrency import Check, never_cancelled
+from gsw_graph.concurrency import Check
 from gsw_graph.errors import InputError, ReplyError
 from gsw_graph.model.results import AskedTable, Statement
 from gsw_graph.models.chat.request import Request, parse_json
 from gsw_graph.models.prompts import prompt
 from gsw_graph.store import adhoc
-from gsw_graph.store.patterns import STARTS
 from gsw_graph.text.safe_text import to_json
 
 if TYPE_CHECKING:
     from gsw_graph.ask.retrieve.context import Context
-    from gsw_graph.model.results import RankedPassage
+    from gsw_graph.models.chat.chat import QuestionModel
     from gsw_graph.models.chat.request import LanguageModel
     from gsw_graph.store.reader import Reader
 
@@ -37,20 +35,13 @@ ROWS = 100  # of a result
 EVIDENCE = "evidence"  # the column that has the ids of the passages behind a row
 _SECONDS = 10.0  # of a statement for `ask`
 _CITED = 20  # passages of an answer, and at least one a row
-_LONGEST_KEY = 60  # characters of a key of metadata
 _LIMIT = 1000  # tokens of a reply
-_WHY = "the question asks for all or for a number, and a statement over the graph has it"
-_BLOCK = re.compile(r"```[ \t]*\w*[ \t]*\n(.*?)(?:```|\Z)", re.DOTALL)
-_VALUES = re.compile(r"\s*//\s*(\{.*\})[ \t]*(?:\n|\Z)")
-_FIRST_WORD = re.compile(r"\s*([A-Z]+)\b")
-
-
-@dataclass(frozen=True, slots=True)
-class WrittenStatement:
-    """A statement of a language model, with the values of its parameters."""
-
-    text: str
-    parameters: dict[str, Any]
+# A block, or a text that begins with a clause: comments, of which the last may have the values, and the rest.
+_REPLY = re.compile(
+    r"(?:```[ \t]*\w*[ \t]*\n|\A(?=\s*(?://|[A-Z]{3,}\b(?!:))))\s*(?://[^\n{]*\n\s*)*"
+    r"(?://\s*(?P<values>\{[^\n]*\})\s*)?(?P<statement>(?!```)\S.*?)\s*(?:```|\Z)",
+    re.DOTALL,
+)
 
 
 def query_by_question(
@@ -59,7 +50,7 @@ def query_by_question(
     llm: LanguageModel,
     *,
     timeout: float | None,
-    check: Check = never_cancelled,
+    check: Check,
 ) -> AskedTable | None:
     """Have a model write one statement for a question, and run it. The model is told once what is wrong with
     its statement.
@@ -83,12 +74,12 @@ def query_by_question(
         written = parse_reply(str(reply))
         if written is None:
             return None
-        text, parameters = written.text, written.parameters
+        statement, values = written
         try:
             table = adhoc.run(
                 reader.connection,
-                text,
-                parameters,
+                statement,
+                values,
                 write=False,
                 timeout=timeout,
                 check=check,
@@ -96,8 +87,10 @@ def query_by_question(
             )
         except InputError as error:  # its hint is for people
             raise ValueError(error.message) from error
-        is_cut = len(table.rows) > ROWS
-        return AskedTable(table.columns, table.rows[:ROWS], question, text, parameters, is_cut)
+        rows = table.rows[:ROWS]
+        evidence = [_ids(row.pop(EVIDENCE, None)) for row in rows]
+        columns = [column for column in table.columns if column != EVIDENCE]
+        return AskedTable(columns, rows, statement, values, evidence, cut=len(table.rows) > ROWS)
 
     return llm.ask(build_request(question, reader), run).value
 
@@ -105,155 +98,82 @@ def query_by_question(
 def build_request(question: str, reader: Reader) -> Request:
     """Build the request: prompt, schema and examples; keys of metadata, names and the question."""
     keys = [flat(row["key"]) for row in reader.rows("read/metadata_keys")]
-    short_keys = [key for key in keys if len(key) <= _LONGEST_KEY]
     candidates = mentions(question)
-    known = reader.concept_names(list({mention.key for mention in candidates}))
+    known = reader.concept_names([mention.key for mention in candidates])
     names = [mention.key for mention in link(candidates, known)]
-    lines = [
-        f"Keys of metadata: {', '.join(short_keys) or 'none'}",
-        f"Names of the question: {to_json(names)}",
-        f"Question: {flat(question)}",
-    ]
-    messages = (
-        {"role": "system", "content": system_message()},
-        {"role": "user", "content": "\n".join(lines)},
-    )
-    return Request("cypher", messages, limit=_LIMIT)
+    text = f"Keys of metadata: {keys}\nNames of the question: {names}\nQuestion: {flat(question)}"
+    system = {"role": "system", "content": system_message()}
+    return Request("cypher", (system, {"role": "user", "content": text}), limit=_LIMIT)
 
 
 @cache
 def system_message() -> str:
-    """Return the prompt with the schema and the examples, the same for every memory."""
+    """Return the prompt with the schema and the statements of `cypher/examples/`, the same for every
+    memory."""
     from gsw_graph.store.described import described_schema  # neomodel takes a moment
 
-    parts = [prompt("cypher"), described_schema(), "Examples"]
-    for question, statement in examples().items():
-        parts.append(f"Question: {question}\n```cypher\n{statement}\n```")
-    return "\n\n".join(parts)
-
-
-@cache
-def examples() -> Mapping[str, str]:
-    """Return the statements of `cypher/examples/` by their questions, the first line of each file."""
-    found = {}
     folder = files("gsw_graph.cypher") / "examples"
-    for file in sorted(folder.iterdir(), key=lambda file: file.name):
-        first, _, rest = file.read_text(encoding="utf-8").partition("\n")
-        found[first.removeprefix("//").strip()] = rest.strip()
-    return found
+    examples = sorted(f"```cypher\n{file.read_text('utf-8')}```" for file in folder.iterdir())
+    return "\n\n".join([prompt("cypher"), described_schema(), *examples])
 
 
-def parse_reply(reply: str) -> WrittenStatement | None:
-    """Read the statement in a reply: a block, a JSON object with `statement` and `parameters`, or a text that
-    begins with a clause. Every other reply is a refusal.
+def parse_reply(reply: str) -> tuple[str, dict[str, Any]] | None:
+    """Read the statement in a reply, and the values of its parameters; every reply without one is a refusal.
 
     Returns:
-        The statement, or None for a refusal.
+        The statement with its values, or None for a refusal.
 
     Raises:
-        ValueError: JSON cannot be read; the message is meant for the model.
+        ValueError: The values cannot be read; the message is meant for the model.
     """
-    block = _BLOCK.search(reply)
-    text = block[1] if block else reply
-    if text.lstrip().startswith("{"):
-        return _of_json(text)
-    values = _VALUES.match(text)
-    parameters = parse_json(values[1]) if values else {}
-    statement = text[values.end() :] if values else text
-    if block is None:
-        word = _FIRST_WORD.match(statement)
-        if word is None or word[1] not in STARTS:
-            return None
-    return _written(statement, parameters)
-
-
-def _of_json(text: str) -> WrittenStatement | None:
-    value = parse_json(text, ("statement",))
-    if not isinstance(value, dict):
+    found = _REPLY.search(reply)
+    if found is None:
         return None
-    return _written(value.get("statement"), value.get("parameters"))
+    values = found["values"]
+    return found["statement"], parse_json(values) if values else {}
 
 
-def _written(statement: object, parameters: object) -> WrittenStatement | None:
-    if not isinstance(statement, str) or not statement.strip():
-        return None
-    return WrittenStatement(statement.strip(), parameters if isinstance(parameters, dict) else {})
+def _ids(value: object) -> list[str]:
+    return [str(id_) for id_ in value] if isinstance(value, list) else []
 
 
-# Answers
-
-
-def answer_from_graph(query: Query, context: Context) -> Retrieved | None:
-    """Answer a question from the rows of a statement.
+def answer_from_graph(query: Query, context: Context, llm: QuestionModel) -> Retrieved | None:
+    """Answer a question from the rows of a statement: each is a part of the answer, and cites passages behind
+    it.
 
     Returns:
-        The passages behind the rows with a draft of the answer; None if the model writes no statement that
-        runs, or there is no passage behind its rows: then sentences may still have the answer.
+        The passages with a draft of the answer; None if the model writes no statement that runs, or there is
+        no passage behind its rows: then sentences may still have the answer.
     """
-    llm = context.llm
-    assert llm is not None  # noqa: S101 - the caller has looked
-    with context.clock("cypher"):
-        try:
+    try:
+        with context.clock("cypher"):
             table = query_by_question(query.question, context.reader, llm, timeout=_SECONDS, check=llm.check)
-        except ReplyError as error:
-            context.notes.append(f"{llm.model} wrote no statement that can be run: {error}")
-            return None
-        if table is None:
-            return None
-        ids = _evidence(table)
-        wanted = list(dict.fromkeys(id_ for row_ids in ids for id_ in row_ids))
-        passages = context.reader.passages(wanted, [1.0] * len(wanted))
+    except ReplyError as error:
+        context.notes.append(f"{llm.model} wrote no statement that can be run: {error}")
+        return None
+    if table is None:
+        return None
+    behind = [ids[: _CITED // len(table.rows) or 1] for ids in table.evidence]
+    wanted = list(dict.fromkeys(chain.from_iterable(behind)))
+    passages = context.reader.passages(wanted, [1.0] * len(wanted))
     if not passages:
         return None
     if table.cut:
-        context.notes.append(f"these are the first {ROWS} rows, there are more")
-    if context.trace is not None:
-        context.trace.statement = table.statement
-        context.trace.parameters = table.parameters
-    draft = _draft(table, ids, passages)
-    return Retrieved(passages[: query.k], draft=draft, ran="cypher", why=_WHY)
-
-
-def _evidence(table: AskedTable) -> list[list[str]]:
-    """Return the ids of the passages to cite for each row."""
-    each = max(1, _CITED // max(1, len(table.rows)))
-    ids = []
-    for row in table.rows:
-        value = row.get(EVIDENCE)
-        listed = value if isinstance(value, list) else [value]
-        ids.append([id_ for id_ in listed if isinstance(id_, str)][:each])
-    return ids
-
-
-def _draft(table: AskedTable, ids: list[list[str]], passages: list[RankedPassage]) -> AnswerDraft:
-    """Return the answer that the rows of a table are, a statement each.
-
-    Args:
-        table: The rows.
-        ids: Of the passages behind each row.
-        passages: The passages that are still there.
-    """
-    columns = [column for column in table.columns if column != EVIDENCE]
-    is_named = len(columns) > 1 or len(table.rows) == 1
-    places = {passage.id: place for place, passage in enumerate(passages)}
-    answers, statements, lines = [], [], []
-    for row, row_ids in zip(table.rows, ids, strict=True):
-        values = [flat(_text(row[column])) for column in columns]
-        named = [f"{flat(column)}: {value}" for column, value in zip(columns, values, strict=True)]
-        told = ", ".join(named if is_named else values)
-        cited = [places[id_] for id_ in row_ids if id_ in places]
-        answers.append(", ".join(values))
+        context.notes.append(f"these are the first {ROWS} rows, and there are more")
+    order = [passage.id for passage in passages]
+    statements, lines = [], []
+    for row, ids in zip(table.rows, behind, strict=True):
+        told = ", ".join(map(_text, row.values()))
+        cited = [order.index(id_) for id_ in ids if id_ in order]
         statements.append(Statement(told, cited))
         lines.append(" ".join([told, *(f"[{place + 1}]" for place in cited)]))
-    answer = "; ".join(answers)
-    citations = [cite(passage, table.question, answer) for passage in passages]
-    return AnswerDraft(answer, "graph", citations=citations, text="\n".join(lines), statements=statements)
+    answer = "; ".join(statement.text for statement in statements)
+    citations = [cite(passage, query.question, answer) for passage in passages]
+    draft = AnswerDraft(answer, "graph", citations=citations, text="\n".join(lines), statements=statements)
+    why = f"the graph has it by {table.statement} {to_json(table.parameters)}"
+    return Retrieved(passages[: query.k], draft=draft, ran="cypher", why=why)
 
 
 def _text(value: Any) -> str:
-    """Write a value of a row for people."""
-    if isinstance(value, list):
-        return ", ".join(map(_text, value))
-    if value is None:
-        return "none"
-    return value if isinstance(value, str) else to_json(value)
+    """Write a value of a row for people, in one line."""
+    return flat(value if isinstance(value, str) else to_json(value))

@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, wait
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import islice
 from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -77,10 +78,7 @@ def run(
         InputError: for an update without `write`, for what the engine cannot read or run, and after
             `timeout` seconds.
     """
-
-    def take(records: _Records) -> Table:
-        return _table(records, most)
-
+    take = partial(_table, most=most)
     return read(connection, query, parameters, take, write=write, timeout=timeout, check=check)
 
 

@@ -458,22 +458,6 @@ def properties(cls: Any) -> dict[str, Property[Any]]:
     return {property_.get_db_property_name(name): property_ for name, property_ in declared.items()}
 
 
-_TYPES = {
-    StringProperty: "string",
-    IntegerProperty: "whole number",
-    FloatProperty: "number",
-    BooleanProperty: "flag",
-    BytesProperty: "bytes",
-}
-VECTOR_TYPES = ("bytes", "list of numbers")
-
-
-def type_name(property_: Property[Any]) -> str:
-    """Return the type of a property in words."""
-    base = getattr(property_, "base_property", None)
-    return f"list of {type_name(base)}s" if base is not None else _TYPES[type(property_)]
-
-
 def connect(memory: OpenMemory) -> None:
     """Let neomodel speak to the server of an open memory. docs/neomodel.md has an example. Raises InputError
     for a named memory, whose labels the classes do not have."""

@@ -229,8 +229,7 @@ class Trace(Result):
     what the second starts from. Of `pruned`: these of its one walk, `bridges` from its best runs, and the
     runs. Of `fusion` without a plan these are of the second walk. Of PropRAG: these of the last walk, and the
     paths it started from. Of `ricr` and of `fusion` with a plan: the questions of each hop, `hops`.
-    Of agents: their steps, in the order in which they ended. Of an answer from the graph: the statement that
-    the language model wrote, with its parameters. exchanges: with the language model.
+    Of agents: their steps, in the order in which they ended. exchanges: with the language model.
     """
 
     linked: list[dict[str, str]] = field(default_factory=list)  # {"text": as asked, "concept": id}
@@ -245,8 +244,6 @@ class Trace(Result):
     runs: list[FoundRun] = field(default_factory=list)
     hops: list[HopTrace] = field(default_factory=list)
     steps: list[AgentStep] = field(default_factory=list)
-    statement: str | None = None
-    parameters: dict[str, Any] = field(default_factory=dict)
     exchanges: list[Exchange] = field(default_factory=list)
 
 

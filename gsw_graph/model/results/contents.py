@@ -222,11 +222,12 @@ class Table(Result):
 
 @dataclass(frozen=True)
 class AskedTable(Table):
-    """The result of the statement that a language model wrote for a question. cut: there are more rows."""
+    """The result of the statement that a language model wrote for a question. evidence: ids of the passages
+    behind each row; cut: there are more rows."""
 
-    question: str
     statement: str
     parameters: dict[str, Any]
+    evidence: list[list[str]]
     cut: bool
 
 
