@@ -187,6 +187,13 @@ def test_ask_answers_from_the_rows_and_cites_what_is_behind_them(asked, model):
     assert answer.why.endswith('{"name": "ottilie grau"}')
 
 
+def test_an_answer_from_the_graph_is_no_answer_to_later_questions(asked, model):
+    model.statement = BY_DOCUMENT
+    assert asked.ask(WHO).id is not None
+    model.statement = NONE
+    assert asked.ask(f"{WHO} Now", keep=False).cached is None
+
+
 def test_a_count_cites_some_of_what_it_counts(asked, model):
     model.statement = block(COUNT)
     answer = asked.ask("How many documents are there?", keep=False)

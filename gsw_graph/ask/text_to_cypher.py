@@ -1,8 +1,8 @@
 """Answer a question by a Cypher statement that a language model writes.
 
 The model sees the schema, examples, and of the memory the keys of metadata and the names of the question. It
-never sees a text of a document: the rows are the answer. `store/adhoc.py`, and not the prompt, refuses a
-statement that does more than read.
+sees no document: the rows are the answer. Only the error of a statement may quote a value. `store/adhoc.py`,
+and not the prompt, refuses a statement that does more than read.
 """
 
 from __future__ import annotations
