@@ -126,8 +126,8 @@ def test_programs_have_a_time_limit(fake, args, seconds):
 ASKED = AskedTable(
     ["name"],
     [{"name": "O'Neil \x1b[31m[x]"}],
-    "MATCH (c:Concept {id: $name})\nRETURN c.name AS name",
-    {"name": "o'neil", "years": [1901]},
+    "MATCH (c:Concept {id: $person})\nRETURN c.name AS name",
+    {"person": "o'neil", "years": [1901]},
     [["p1"]],
     cut=True,
 )
