@@ -6,7 +6,9 @@ import csv
 import io
 import json
 import math
+import shlex
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -16,7 +18,7 @@ from gsw_graph.cli.options import html_option, json_option, memory_option, open_
 from gsw_graph.cli.text.output import counted, print_failure, print_json, print_table, to_json
 from gsw_graph.errors import EngineError
 from gsw_graph.explore.browser import open_page
-from gsw_graph.model.results import Table
+from gsw_graph.model.results import AskedTable, Table
 from gsw_graph.text.safe_text import clean, cut, one_line
 
 if TYPE_CHECKING:
@@ -78,6 +80,11 @@ _parameters_option = click.option(
     "--list", "as_list", is_flag=True, help="The analyses by name, what each shows and its parameters."
 )
 @_file_option
+@click.option(
+    "--ask",
+    metavar="QUESTION",
+    help="Have the language model (GSWGRAPH_LLM) write the query for a question; it only reads.",
+)
 @click.option("--write", is_flag=True, help="Allow the query to change the memory.")
 @_parameters_option
 @click.option("--csv", "as_csv", is_flag=True, help="CSV with a header; lists, maps and nodes as JSON.")
@@ -96,6 +103,7 @@ def cypher(
     values: dict[str, Any],
     as_list: bool,
     file: BinaryIO | None,
+    ask: str | None,
     write: bool,
     parameters: dict[str, Any],
     as_csv: bool,
@@ -116,6 +124,7 @@ def cypher(
       gswgraph cypher 'MATCH (d:Document) RETURN d.title, d.source LIMIT 10'
       gswgraph cypher 'MATCH (c:Concept {id: $id}) RETURN c.name' -p id=vellmouth
       gswgraph cypher --file query.cypher --csv > rows.csv
+      gswgraph cypher --ask "how many documents mention Ottilie Grau, by year?"
     """
     if as_csv and as_json:
         raise click.UsageError("Give one of --csv and --json.")
@@ -127,10 +136,16 @@ def cypher(
         every = list(analyses.analyses().values())
         print_json([each.to_dict() for each in every]) if as_json else print_analyses(every)
         return
-    text = _query(query, file)
-    if timeout is None and (as_json or as_csv):
+    if timeout is None and (ask or as_json or as_csv):
         timeout = _PROGRAM_SECONDS
-    if file is None and analyses.is_name(text):
+    text = _query(query or ask, file)
+    table: Table
+    if ask:
+        if query or write or parameters:
+            raise click.UsageError("--ask writes the query: it takes no other, no parameters and no --write.")
+        with open_memory(url) as memory:
+            table = memory.ask_cypher(ask, timeout=timeout or None)
+    elif file is None and analyses.is_name(text):
         if write:
             raise click.UsageError("An analysis only reads: it takes no --write.")
         analysis = analyses.analysis(text)
@@ -150,6 +165,8 @@ def cypher(
         print_csv(table)
     else:
         print_rows(table, full=full)
+    if isinstance(table, AskedTable):
+        print_query(table)
 
 
 def _query(query: str | None, file: BinaryIO | None) -> str:
@@ -326,6 +343,15 @@ def print_rows(table: Table, *, full: bool) -> None:
     print_table(_mapped(table, text), full=full)
 
 
+def print_query(asked: AskedTable) -> None:
+    """Print the query that a language model wrote as a command, and whether it finds more rows."""
+    if asked.cut:
+        click.echo("There are more rows.", err=True)
+    options = [f"-p{name}={to_json(value)}" for name, value in asked.parameters.items()]
+    command = shlex.join(["gswgraph", "cypher", asked.statement, *options])
+    click.echo(f"\n{clean(command)}", err=True)
+
+
 def print_analyses(listed: Sequence[Analysis]) -> None:
     """Print the name of each analysis and what it shows, below them its parameters with their defaults."""
     width = max(len(analysis.name) for analysis in listed)
@@ -382,4 +408,4 @@ def _is_plain(value: Any) -> bool:
 
 def _mapped(table: Table, change: Callable[[Any], Any]) -> Table:
     rows = [{column: change(value) for column, value in row.items()} for row in table.rows]
-    return Table(table.columns, rows)
+    return replace(table, rows=rows)

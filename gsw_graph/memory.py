@@ -376,7 +376,7 @@ class Memory:
                 if on_stage is not None:
                     on_stage(stage, text)
 
-            try:
+            with self._answering(chat):
                 context = self._context(ask_options, model, on_text, staged, check)
                 if model is not None:
                     model.on_trouble = context.note
@@ -395,17 +395,6 @@ class Memory:
                         dollars=answer.dollars,
                         model=answer.models.get("llm"),
                     )
-            except EndedError:
-                raise
-            except StoppedError as error:  # what stopped it may be over when the next question comes
-                if chat is None:  # others' questions may be asking the shared one
-                    raise
-                self._close_chat(chat)
-                raise StoppedError(
-                    error.message,
-                    where=error.where,
-                    hint=f"{error.hint or 'Ask again later'}. Or ask without a model: --no-llm",
-                ) from error
             if not ask_options.keep:
                 return answer
             # An answer with citations may be used again; no model is loaded for that alone.
@@ -698,6 +687,39 @@ class Memory:
             return adhoc.run(self._connection, query, parameters, write=write, timeout=timeout, check=check)
 
     @with_plain_errors
+    def ask_cypher(
+        self, question: str, *, timeout: float | None = 60.0, cancel: Cancel | None = None
+    ) -> results.AskedTable:
+        """Have the language model of the settings write a Cypher query for a question, and run it.
+
+        The model sees the schema, the keys of metadata and the names of the question, and no document. It is
+        told once if its query cannot be run; at most 100 rows are returned.
+
+        Args:
+            question: What is counted or listed: "how many documents mention Ottilie Grau, by year?"
+            timeout: Seconds after which the engine ends a query.
+            cancel: Ends it from another thread.
+
+        Raises:
+            InputError: The settings name no model, or no query answers the question.
+            ReplyError: No query of the model could be run.
+        """
+        from gsw_graph.ask.text_to_cypher import query_by_question
+        from gsw_graph.models.chat.chat import QuestionModel
+
+        check = cancel.check if cancel else never_cancelled
+        chat = self.chat
+        model = QuestionModel(chat, None, check)
+        with self._locks.read(check), self._answering(chat):
+            table = query_by_question(question, self._reader, model, timeout=timeout, check=check)
+        if table is None:
+            raise InputError(
+                f"{model.model} says that no query over the graph answers this",
+                hint="gswgraph ask reads sentences",
+            )
+        return table
+
+    @with_plain_errors
     def explore(
         self, name: str, /, *, timeout: float | None = None, cancel: Cancel | None = None, **parameters: Any
     ) -> results.Table:
@@ -715,6 +737,24 @@ class Memory:
         if names and not table.rows:
             contents.check_concepts(self._reader, names)
         return table
+
+    @contextmanager
+    def _answering(self, chat: Chat | None) -> Iterator[None]:
+        """Close the client of a language model that stopped: what stopped it may be over when the next
+        question comes."""
+        try:
+            yield
+        except EndedError:
+            raise
+        except StoppedError as error:
+            if chat is None:  # others' questions may be asking the shared one
+                raise
+            self._close_chat(chat)
+            raise StoppedError(
+                error.message,
+                where=error.where,
+                hint=f"{error.hint or 'Ask again later'}. Or ask without a model: --no-llm",
+            ) from error
 
     def _close_chat(self, chat: Chat | None = None) -> None:
         """Close the client of the language model, if it is this one; the next question makes another."""

@@ -369,6 +369,11 @@ class FakeMemory:
         self._called("cypher", query, write=write, **parameters)
         return self.table
 
+    def ask_cypher(self, question, *, timeout=None, cancel=None):
+        type(self).timeout = timeout
+        self._called("ask_cypher", question)
+        return self.table
+
     def draw(self, what, /, *, timeout=None, **parameters):
         type(self).timeout = timeout
         self._called("draw", what if isinstance(what, str) else what.question, **parameters)

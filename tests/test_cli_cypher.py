@@ -5,13 +5,14 @@ from __future__ import annotations
 import csv
 import io
 import json
+import shlex
 
 import cli_runner
 import pytest
 from cli_runner import last_call, run
 
 from gsw_graph.cli.text import output
-from gsw_graph.model.results import Table
+from gsw_graph.model.results import AskedTable, Table
 
 fake = cli_runner.fake
 
@@ -120,3 +121,42 @@ def test_one_form_at_a_time(fake):
 def test_programs_have_a_time_limit(fake, args, seconds):
     assert run("cypher", "RETURN 1", *args).exit_code == 0
     assert fake.timeout == seconds
+
+
+ASKED = AskedTable(
+    ["name"],
+    [{"name": "O'Neil \x1b[31m[x]"}],
+    "MATCH (c:Concept {id: $person})\nRETURN c.name AS name",
+    {"person": "o'neil", "years": [1901]},
+    [["p1"]],
+    cut=True,
+)
+
+
+def test_a_question_shows_its_rows_and_the_query_that_gives_them(fake):
+    fake.table = ASKED
+    result = run("cypher", "--ask", "who?")
+    assert last_call(fake) == ("ask_cypher", ("who?",), {})
+    assert fake.timeout == 60
+    assert "O'Neil [x]" in result.stdout
+    assert "p1" not in result.stdout
+    assert "There are more rows." in result.stderr
+    command = result.stderr[result.stderr.index("gswgraph cypher") :]
+    _, *args = shlex.split(command)
+    assert run(*args).exit_code == 0
+    assert last_call(fake)[1:] == ((ASKED.statement,), {"write": False, **ASKED.parameters})
+
+
+def test_a_question_has_the_other_forms_too(fake):
+    fake.table = ASKED
+    assert json.loads(run("cypher", "--ask", "who?", "--json", "--timeout", "5").stdout) == ASKED.to_dict()
+    assert fake.timeout == 5
+    result = run("cypher", "--ask", "who?", "--csv")
+    assert list(csv.reader(io.StringIO(result.stdout))) == [["name"], ["O'Neil [x]"]]
+    assert "gswgraph cypher" in result.stderr
+
+
+@pytest.mark.parametrize("args", [["RETURN 1"], ["--file", "-"], ["--write"], ["-p", "a=1"]])
+def test_a_question_stands_alone(fake, args):
+    assert run("cypher", "--ask", "who?", *args).exit_code == 2
+    assert fake.calls == []

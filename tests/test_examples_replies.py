@@ -45,7 +45,7 @@ def passages():
 
 
 def test_stages_of_the_recorded_replies():
-    assert {line["when"]["stage"] for line in LINES} == {"extract", "plan", "answer"}
+    assert {line["when"]["stage"] for line in LINES} == {"extract", "plan", "answer", "cypher"}
 
 
 def test_every_passage_has_one_reply_and_every_reply_its_passage(passages):

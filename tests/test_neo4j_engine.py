@@ -118,7 +118,7 @@ def test_reads_are_seen_as_reads(connection):
 
 def test_every_statement_that_reads_is_seen_as_a_read(connection):
     found = {}
-    for folder in ("read", "explore"):
+    for folder in ("read", "explore", "examples"):
         for file in sorted((CYPHER / folder).glob("*.cypher")):
             if file.name.count(".") == 1 or f".{connection.dialect.name}." in file.name:
                 found[file.name] = connection.dialect.objection(file.read_text(encoding="utf-8"))

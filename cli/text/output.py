@@ -199,6 +199,7 @@ _NOTE = 100  # characters of what went wrong
 _SEARCH = ("embed", "database", "rank", "rerank")
 _TEXTS = {
     "plan": "plan: the language model is asked",
+    "cypher": "cypher: the language model is asked",
     "agents": "the language model is asked",
     "answer": "answer: the language model is asked",
 }

@@ -70,10 +70,8 @@ def ask(strategy: Strategy[Any], query: Query, context: Context) -> Answer:
         added = added_answer(context, query.question)
     if added is not None:  # it wins over an earlier answer and a language model
         strategy = replace(strategy, run=search_fitting)
-    elif context.options.may_reuse:
-        from gsw_graph.ask.question_cache import answer_from_cache
-
-        retrieved = answer_from_cache(query, context)
+    else:
+        retrieved = _without_search(query, context)
     if retrieved is not None:
         passages = retrieved.passages
     else:
@@ -172,6 +170,20 @@ def empty_answer(strategy: Strategy[Any], query: Query, llm: QuestionModel | Non
 
 def _spent(llm: QuestionModel | None) -> Spent:
     return llm.spent() if llm else Spent({"in": 0, "out": 0, "plan": 0}, None, [])
+
+
+def _without_search(query: Query, context: Context) -> Retrieved | None:
+    """Return the answer of a statement over the graph, else of the question cache, or None."""
+    options, llm, retrieved = context.options, context.llm, None
+    if llm is not None and options.may_query and asks_for_all(query.question):
+        from gsw_graph.ask.text_to_cypher import answer_from_graph
+
+        retrieved = answer_from_graph(query, context, llm)
+    if retrieved is None and options.may_reuse:
+        from gsw_graph.ask.question_cache import answer_from_cache
+
+        retrieved = answer_from_cache(query, context)
+    return retrieved
 
 
 def _search(strategy: Strategy[Any], query: Query, context: Context) -> tuple[Retrieved, list[RankedPassage]]:

@@ -117,8 +117,18 @@ class AskOptions(ScopeOptions):
     def may_reuse(self) -> bool:
         """Tell whether an earlier answer may be returned: only with the usual options. Who has seen passages
         wants others, and an earlier answer brings the passages that it cites alone."""
+        return self.question_cache and self._is_usual
+
+    @property
+    def may_query(self) -> bool:
+        """Tell whether a statement over the graph may answer: only with the usual options, as it sees the
+        whole memory, and not if the answer is to be short."""
+        return self._is_usual and not self.short
+
+    @property
+    def _is_usual(self) -> bool:
         usual = self.strategy == "auto" and self.plan is None and self.sees_all and not self.shown
-        return self.question_cache and usual and self.answer
+        return usual and self.answer
 
 
 def _texts(name: str, value: Any) -> tuple[str, ...]:

@@ -50,7 +50,7 @@ class AnswerDraft:
     """An answer with its confidence and citations.
 
     Attributes:
-        source: "llm", "chain", "cache", "added" (by a person) or "none".
+        source: "llm", "chain", "cache", "graph", "added" (by a person) or "none".
         missing: What the evidence lacks.
         tokens: Those of `evidence` and `prompt` as sent to a language model.
         inferred: The answer follows from the citations, and is not stated there.

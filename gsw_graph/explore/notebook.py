@@ -23,7 +23,11 @@ CELL = 240  # characters
 CLAIM = 80  # characters of an answer or a title
 ROWS = 100  # of a table
 # of answers that are neither by a model nor from a chain
-SOURCES = {"cache": "from the question cache", "added": "added by hand"}
+SOURCES = {
+    "cache": "from the question cache",
+    "added": "added by hand",
+    "graph": "from the graph, by a statement of the model",
+}
 
 
 @as_text.register(Answer)

@@ -10,6 +10,8 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, wait
 from dataclasses import dataclass, field
+from functools import partial
+from itertools import islice
 from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -56,6 +58,7 @@ def run(
     write: bool,
     timeout: float | None = None,
     check: Check = never_cancelled,
+    most: int | None = None,
 ) -> Table:
     """Run one query.
 
@@ -66,6 +69,7 @@ def run(
         write: it may change the memory.
         timeout: in seconds; then, at Ctrl-C and where `check` raises, the server ends its transaction.
         check: called now and then.
+        most: rows that are read; None: all.
 
     Returns:
         Its rows.
@@ -74,7 +78,8 @@ def run(
         InputError: for an update without `write`, for what the engine cannot read or run, and after
             `timeout` seconds.
     """
-    return read(connection, query, parameters, _table, write=write, timeout=timeout, check=check)
+    take = partial(_table, most=most)
+    return read(connection, query, parameters, take, write=write, timeout=timeout, check=check)
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,11 +179,11 @@ def _run(
             session.execute_write(writer.execute, "stamp")
 
 
-def _table(records: _Records) -> Table:
+def _table(records: _Records, most: int | None) -> Table:
     columns = records.keys()
     lists_indexes = "labelsOrTypes" in columns
     rows = []
-    for record in records:
+    for record in islice(records, most):
         row = {column: plain(value) for column, value in zip(columns, record.values(), strict=True)}
         if records.space is None or not lists_indexes or records.space.lists(row):
             rows.append(row)

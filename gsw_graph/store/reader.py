@@ -105,7 +105,7 @@ class Reader:
     passage whose id is among `excluded`, and from those whose id is in `scope`, where that is not None."""
 
     def __init__(self, connection: Connection) -> None:
-        self._connection = connection
+        self.connection = connection
         self.round_trips = 0
         self.excluded: frozenset[str] = frozenset()
         self.scope: dict[str, bool] | None = None
@@ -160,7 +160,7 @@ class Reader:
         for key, value in parameters.items():
             if isinstance(value, list):
                 parameters[key] = Unlogged(value)
-        connection = self._connection
+        connection = self.connection
 
         def read() -> list[Row]:
             # A read that commits itself is one message there and back, a transaction two or three.
@@ -178,7 +178,7 @@ class Reader:
     def _prepared(self, name: str, parameters: Row) -> str:
         """Count a round trip; return the text of a statement, and add the scope where it asks for that."""
         self.round_trips += 1
-        text = statement(name, self._connection.dialect.name)
+        text = statement(name, self.connection.dialect.name)
         if "$scope" in text:
             parameters["scope"] = self.scope
         return text
@@ -195,7 +195,7 @@ class Reader:
 
     def counts(self) -> tuple[dict[str, int], dict[str, int]]:
         """Count the nodes of each label and relationships of each type."""
-        name = self._connection.memory
+        name = self.connection.memory
         counts: dict[str, dict[str, int]] = {"node": {}, "relationship": {}}
         for row in self.rows("read/counts", end=f"__{name}" if name else ""):
             counts[row["kind"]][row["name"]] = row["count"]
@@ -342,7 +342,7 @@ class Reader:
         """Return the rows of a statement as they come, for results that are not to be held."""
         text = self._prepared(name, parameters)
         with (
-            self._connection.session(default_access_mode="READ", fetch_size=2000) as session,
+            self.connection.session(default_access_mode="READ", fetch_size=2000) as session,
             session.begin_transaction() as tx,
         ):
             for record in tx.run(text, parameters):

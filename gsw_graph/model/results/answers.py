@@ -295,13 +295,14 @@ class Answer(Result):
     that were there already; what they took
     once is not in `tokens`, `seconds` and `dollars`. `id` of the Question node that keeps it, or None.
     `cached`: the earlier question of the question cache that it was answered from; an `answer_source` "cache"
-    says that its answer was returned unchanged.
+    says that its answer was returned unchanged, "graph" that the answer is the rows of a statement over the
+    graph.
     """
 
     question: str
     strategy: str
     answer: str | None
-    answer_source: str  # "llm", "chain", "cache", "added" (by a person) or "none"
+    answer_source: str  # "llm", "chain", "cache", "graph", "added" (by a person) or "none"
     abstained: bool
     confidence: float | None
     citations: list[Citation]

@@ -221,6 +221,17 @@ class Table(Result):
 
 
 @dataclass(frozen=True)
+class AskedTable(Table):
+    """The result of the statement that a language model wrote for a question. evidence: ids of the passages
+    behind each row; cut: there are more rows."""
+
+    statement: str
+    parameters: dict[str, Any]
+    evidence: list[list[str]]
+    cut: bool
+
+
+@dataclass(frozen=True)
 class Parameter(Result):
     """A parameter of an analysis: `description` says what it means, `default` is what holds where it is not
     given."""

@@ -18,7 +18,7 @@ export function answered(answer, places, picture, about) {
   </article>`;
 }
 
-const SOURCES = { llm: "worded by the language model", chain: "read off a chain of pairs", rule: "decided by rule", cache: "from the question cache", added: "added by hand" };
+const SOURCES = { llm: "worded by the language model", chain: "read off a chain of pairs", rule: "decided by rule", cache: "from the question cache", added: "added by hand", graph: "from the graph, by a statement of the language model" };
 
 function summary(answer) {
   const facts = [

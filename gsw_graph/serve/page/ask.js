@@ -10,7 +10,7 @@ const view = { question: "", strategy: "auto", k: 5, llm: true, stage: "", text:
 const FIRST = ["auto", "linked", "dense", "bm25", "select"];
 const SHORT = 120; // letters of a short answer, while it comes
 const MORE = ":more"; // no name of a strategy
-const STAGES = { plan: "Taking the question apart", embed: "Reading the question", database: "Following the graph", rank: "Weighing what was found", rerank: "Weighing what was found", answer: "Answering" };
+const STAGES = { plan: "Taking the question apart", embed: "Reading the question", database: "Following the graph", rank: "Weighing what was found", rerank: "Weighing what was found", answer: "Answering", cypher: "Asking the graph" };
 
 export function again(question) {
   view.question = question;
