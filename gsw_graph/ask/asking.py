@@ -13,8 +13,10 @@ from gsw_graph.ask.answer.evidence import BELOW, FORMS, compact, disagreements, 
 from gsw_graph.ask.conflicts import weighed, with_conflicts
 from gsw_graph.ask.options import MAX_PASSAGES, AskOptions
 from gsw_graph.ask.plan import decompose, parse
+from gsw_graph.ask.retrieve.overviews import overview_question
 from gsw_graph.ask.retrieve.strategies import strategies
 from gsw_graph.ask.retrieve.strategies.auto import AUTO, added_answer, search_fitting
+from gsw_graph.ask.retrieve.strategies.overview import OVERVIEW
 from gsw_graph.ask.retrieve.variants import parse_variant
 from gsw_graph.ask.strategy import AnswerDraft, Query, Retrieved, Strategy
 from gsw_graph.errors import InputError, ReplyError
@@ -70,6 +72,8 @@ def ask(strategy: Strategy[Any], query: Query, context: Context) -> Answer:
         added = added_answer(context, query.question)
     if added is not None:  # it wins over an earlier answer and a language model
         strategy = replace(strategy, run=search_fitting)
+    elif _wants_overview(strategy, query, context):
+        strategy = OVERVIEW
     elif context.options.may_reuse:
         from gsw_graph.ask.question_cache import answer_from_cache
 
@@ -130,6 +134,15 @@ def ask(strategy: Strategy[Any], query: Query, context: Context) -> Answer:
         text=draft.text or draft.answer,
         statements=_statements(draft),
     )
+
+
+def _wants_overview(strategy: Strategy[Any], query: Query, context: Context) -> bool:
+    """Tell whether `auto` makes an overview: it takes a language model, and is no short answer."""
+    if strategy.name != AUTO.name or query.plan is not None or not query.answer:
+        return False
+    if context.llm is None or context.options.short or context.options.must_answer:
+        return False
+    return overview_question(query.question) is not None
 
 
 def _statements(draft: AnswerDraft) -> list[Statement]:
@@ -244,7 +257,7 @@ def _answer(
         return replace(draft, answer=None, source="none", abstained=True, citations=[]), None
     if llm is None or not query.answer:
         return draft, None
-    from gsw_graph.ask.answer.reader import from_items, in_full
+    from gsw_graph.ask.answer.reader import IN_FULL, from_items, in_full
 
     has_chains = retrieved.beams is not None
     plan = retrieved.beams.plan if retrieved.beams is not None else retrieved.plan
@@ -258,13 +271,13 @@ def _answer(
         "doubt": doubt and not has_chains,  # chains that do not reach an end say nothing
         "on_text": context.on_text,
     }
-    is_short = options.short or options.must_answer or retrieved.reader != "answer"
+    full = IN_FULL.get(retrieved.reader)
     with context.clock("answer"):
         try:
-            if is_short:
+            if options.short or options.must_answer or full is None:
                 how |= {"task": retrieved.reader, "must": options.must_answer}
                 return from_items(question, items, llm, **how), None
-            answer = in_full(question, items, llm, **how)
+            answer = in_full(question, items, llm, task=full, **how)
         except ReplyError as error:  # the passages are still useful
             return draft, f"{llm.model} gave no answer: {error}"
     if answer.answer is not None and answer.text is None:
