@@ -115,7 +115,7 @@ def ask(shared, tmp_path):
         )
         memory = Memory(shared._connection, settings)
         running.extend((memory._close_chat, lambda: server.__exit__(None, None, None)))
-        return memory.ask(question, keep=False, **how)
+        return memory.ask(question, **{"keep": False, **how})
 
     yield asked
     for end in running:
@@ -128,16 +128,13 @@ def test_an_overview_cites_passages_and_says_what_was_read(ask, shared):
     assert answer.strategy == "overview"
     assert answer.answer == "it is about harbours"
     assert len(answer.statements) == 3
-    known = {
-        row["id"]: row["text"]
-        for row in shared.cypher("MATCH (p:Passage) RETURN p.id AS id, p.text AS text").rows
-    }
+    rows = shared.cypher("MATCH (p:Passage) RETURN p.id AS id, p.text AS text").rows
+    known = {row["id"]: " ".join(row["text"].split()) for row in rows}
     for statement in answer.statements:
         assert statement.citations
         assert statement.unsupported == []
         for place in statement.citations:
-            citation = answer.citations[place]
-            assert statement.text.rstrip(".") in known[citation.passage]
+            assert statement.text.rstrip(".") in known[answer.citations[place].passage]
     assert f"read {len(model.read())} of {len(known)} passages of 9 documents" in answer.note
     assert len(answer.passages) == 5
     assert answer.passages[0].id in {citation.passage for citation in answer.citations}
@@ -176,7 +173,7 @@ def test_documents_are_named_by_their_titles(ask):
     model = Model()
     answer = ask("Give me an overview of the Ellery manual", model)
     assert all("Ellery" in text for text in model.read())
-    assert "of 1 documents" in answer.note
+    assert "of 1 document" in answer.note
 
 
 def test_a_topic_reads_what_is_near(ask):
@@ -224,7 +221,7 @@ def test_statements_without_a_passage_are_left_out(ask):
     extract = "Pier 1 of Nordvik has berth 2 for boats. [1]\nNobody knows. [99]\nThe Grand Hotel of Zanzibar burned. [1]"
     model = Model(extract=extract)
     ask(ALL, model)
-    (joined,) = [lines for stage, lines, _ in model.seen if stage == "answer"]
+    (joined,) = [lines for stage, lines, _ in model.seen if stage == "overview_join"]
     assert joined
     assert all("has berth 2" in text for _, text in joined)
 
@@ -233,7 +230,7 @@ def test_the_join_cites_statements_alone(ask):
     join = "In full:\nThe piers have berths. [1]\nThe fee is 99 crowns. [2]\nBoats come. [400]"
     answer = ask(ALL, Model(join=join))
     assert [bool(statement.citations) for statement in answer.statements][:2] == [True, True]
-    assert answer.statements[1].unsupported == ["99"] or "99" in " ".join(answer.statements[1].unsupported)
+    assert "99" in " ".join(answer.statements[1].unsupported)
 
 
 @pytest.mark.parametrize("extract", ["Harbours, I think.", "Nothing"])
@@ -277,8 +274,10 @@ def test_an_empty_memory_is_not_asked_for(tmp_path, fake_embedder):
     assert model.seen == []
 
 
-def test_an_overview_is_not_used_again(ask, shared):
-    model = Model()
-    ask(ALL, model)
-    ask(ALL, model, question_cache=True)
-    assert sum(stage == "answer" for stage, _, _ in model.seen) == 2
+def test_an_overview_answers_no_other_question(ask, shared):
+    for _ in range(2):
+        answer = ask(ALL, Model(), keep=True)
+        assert answer.strategy == "overview"
+        assert answer.cached is None
+    (row,) = shared.cypher("MATCH (q:Question) WHERE q.embedding IS NOT NULL RETURN count(q) AS number").rows
+    assert row["number"] == 0

@@ -1,4 +1,4 @@
-"""Questions that want an overview: of all documents, of some, of a topic, or of what changed between two times.
+"""Questions that want an overview: of all documents, some, a topic, or what changed between two times.
 
 The rules are narrow: a question of a fact must not become an overview, which takes ten times the tokens.
 """
@@ -46,8 +46,8 @@ class OverviewQuestion:
 
     @property
     def titles(self) -> list[frozenset[str]]:
-        """Return the words, as stems, that titles of documents may have if it names documents: with the kind of
-        document and without."""
+        """Return the words, as stems, that titles of documents may have if it names documents: with the kind
+        of document and without."""
         if not _KIND.search(self.topic):
             return []
         return [terms(kinds.sub(" ", self.topic)) for kinds in (_ALL, _KIND)]

@@ -40,7 +40,7 @@ _GROUPS = 16  # read at the same time at most
 # Tokens of prompts and of replies for each token of passages; and the share of the budget that is left over,
 # as a server may count more tokens than are estimated.
 _IN, _OUT, _LEFT = 1.26, 0.14, 0.15
-_JOIN_TOKENS = (1_200, 700)  # tokens of the prompt without statements, and of the reply
+_JOIN_TOKENS = (700, 700)  # tokens of the prompt without statements, and of the reply
 _LEAST = 300  # tokens of passages, however small the budget is
 _NOTHING = re.compile(r"\W*(?:nothing|none)\b.{0,80}", re.IGNORECASE | re.DOTALL)
 _FORM = 'Write each statement in a line that ends with the number of its passage, as [2], or write "Nothing"'
@@ -63,19 +63,10 @@ def run(context: Context, query: Query, recipe: OverviewRecipe) -> Retrieved:
     why = "the question asks for an overview" if context.options.strategy == "auto" else None
     if not query.answer:
         return Retrieved(passages[: query.k], why=why)
-    groups = [group for side in sides for group in in_groups(side, max(recipe.group, tokens // _GROUPS))]
-    readers = []
-    for number, group in enumerate(groups, 1):
-        readers.append(partial(_extract, team.agent(f"reader {number}"), query.question, group))
-    items: list[Item] = []
-    unread: set[str] = set()
-    note = None
-    for group, result in zip(groups, side_by_side(team, readers), strict=True):
-        if isinstance(result, ReplyError):
-            unread.update(item.passage.id for item in group.items)
-            note = f"some passages were not read: {result}"
-        else:
-            items += result
+    groups: list[Group] = []
+    for side in sides:
+        groups += in_groups(side, max(recipe.group, tokens // _GROUPS))
+    items, unread, note = _statements(team, query.question, groups)
     if note and not items:  # an answer from the first passages is left
         return Retrieved(passages[: query.k], note=note, why=why)
     context.notes.append(read_of(sides, unread))
@@ -100,7 +91,8 @@ def _readable(context: Context, recipe: OverviewRecipe) -> int:
         llm.budget = QuestionBudget(recipe.budget, "tokens")
     budget = llm.budget
     left = budget.limit * (1 - _LEFT) - budget.spent - budget.cost(*_JOIN_TOKENS)
-    return max(int(left / budget.cost(_IN, _OUT)), _LEAST)
+    per_token = budget.cost(_IN, _OUT)
+    return max(int(left / per_token), _LEAST) if per_token else recipe.budget
 
 
 def read_of(sides: Sequence[Side], unread: Collection[str] = ()) -> str:
@@ -108,7 +100,8 @@ def read_of(sides: Sequence[Side], unread: Collection[str] = ()) -> str:
     parts = []
     for side in sides:
         number = sum(item.passage.id not in unread for item in side.items)
-        text = f"{number:,} of {side.passages:,} passages of {side.documents:,} documents"
+        plural = "" if side.documents == 1 else "s"
+        text = f"{number:,} of {side.passages:,} passages of {side.documents:,} document{plural}"
         parts.append(f"{side.time}: {text}" if side.time else text)
     return f"read {'; '.join(parts)}"
 
@@ -132,6 +125,26 @@ def in_groups(side: Side, tokens: int) -> list[Group]:
         groups[-1].items.append(item)
         left -= size
     return groups
+
+
+def _statements(
+    team: Team, question: str, groups: Sequence[Group]
+) -> tuple[list[Item], set[str], str | None]:
+    """Return the statements of all groups, the ids of passages that could not be read, and why."""
+    readers = []
+    for number, group in enumerate(groups, 1):
+        readers.append(partial(_extract, team.agent(f"reader {number}"), question, group))
+    results = side_by_side(team, readers) if readers else []
+    items: list[Item] = []
+    unread: set[str] = set()
+    note = None
+    for group, result in zip(groups, results, strict=True):
+        if isinstance(result, ReplyError):
+            unread.update(item.passage.id for item in group.items)
+            note = f"some passages were not read: {result}"
+        else:
+            items += result
+    return items, unread, note
 
 
 def _extract(agent: Agent, question: str, group: Group) -> list[Item] | ReplyError:
@@ -173,8 +186,8 @@ def parse_extracts(reply: object) -> list[Part]:
 
 OVERVIEW = Strategy(
     "overview",
-    "an overview of all documents, of some, or of a topic: several calls read passages that cover them; needs "
-    "a language model",
+    "an overview of all documents, some, or a topic: several calls read passages that cover them; needs a "
+    "language model",
     run,
     OverviewRecipe(),
     makes_plan=True,
