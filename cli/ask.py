@@ -122,6 +122,7 @@ def ask(
 
     With --plan the question is followed through the question-answer pairs of loaded workspaces, and what the best chain of them ends in is the answer.
     With a language model (GSWGRAPH_LLM or --llm, OPENAI_API_KEY, OPENAI_BASE_URL) it makes the plan and words the answer from what was found.
+    An overview ("what is this collection about", "summarise ...", "what changed between 2019 and 2021") takes a model and up to 20,000 tokens, or --budget.
 
     The question cache: a question that was asked before in other words is answered from what its answer used, at a fraction of the time and the tokens,
     where neither --strategy nor --plan says how. gswgraph confirm ID, or reject ID, says whether an answer was right.

@@ -398,9 +398,11 @@ class Memory:
             if not ask_options.keep:
                 return answer
             # An answer with citations may be used again; no model is loaded for that alone.
+            # An overview is no answer to another question, and changes with every document.
             vector = None
-            if answer.answer is not None and answer.citations and "embedder" in context.used:
-                vector = context.vector(question).tolist() if ask_options.sees_all else None
+            is_usable = ask_options.sees_all and answer.strategy != "overview"
+            if answer.answer is not None and answer.citations and "embedder" in context.used and is_usable:
+                vector = context.vector(question).tolist()
             return replace(answer, id=questions.keep(self._connection, answer, vector))
 
     def confirm(self, which: int | str) -> results.AskedQuestion:

@@ -35,6 +35,7 @@ SAID = {
     "grasp_plan": "Plan: follow the chain.\n1. Who built the Stone Pier?\n2. Where was #1 born?",
     "grasp_find": "Answer: Ana Ruiz\nFinding: Ana Ruiz built the Stone Pier.\nLines: 1",
     "ircot": "The Stone Pier was built by Ana Ruiz.",
+    "overview_extract": "The Stone Pier was built by Ana Ruiz. [1]",
     "select": {"needed": [1], "missing": "Who is Ana Ruiz?"},
 }
 

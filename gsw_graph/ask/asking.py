@@ -13,8 +13,10 @@ from gsw_graph.ask.answer.evidence import BELOW, FORMS, compact, disagreements, 
 from gsw_graph.ask.conflicts import weighed, with_conflicts
 from gsw_graph.ask.options import MAX_PASSAGES, AskOptions
 from gsw_graph.ask.plan import decompose, parse
+from gsw_graph.ask.retrieve.overviews import overview_question
 from gsw_graph.ask.retrieve.strategies import strategies
 from gsw_graph.ask.retrieve.strategies.auto import AUTO, added_answer, search_fitting
+from gsw_graph.ask.retrieve.strategies.overview import OVERVIEW
 from gsw_graph.ask.retrieve.variants import parse_variant
 from gsw_graph.ask.strategy import AnswerDraft, Query, Retrieved, Strategy
 from gsw_graph.errors import InputError, ReplyError
@@ -70,6 +72,8 @@ def ask(strategy: Strategy[Any], query: Query, context: Context) -> Answer:
         added = added_answer(context, query.question)
     if added is not None:  # it wins over an earlier answer and a language model
         strategy = replace(strategy, run=search_fitting)
+    elif _wants_overview(strategy, query, context):
+        strategy = OVERVIEW
     else:
         retrieved = _without_search(query, context)
     if retrieved is not None:
@@ -128,6 +132,15 @@ def ask(strategy: Strategy[Any], query: Query, context: Context) -> Answer:
         text=draft.text or draft.answer,
         statements=_statements(draft),
     )
+
+
+def _wants_overview(strategy: Strategy[Any], query: Query, context: Context) -> bool:
+    """Tell whether `auto` makes an overview: it takes a language model, and is no short answer."""
+    if strategy.name != AUTO.name or query.plan is not None or not query.answer:
+        return False
+    if context.llm is None or context.options.short or context.options.must_answer:
+        return False
+    return overview_question(query.question) is not None
 
 
 def _statements(draft: AnswerDraft) -> list[Statement]:
@@ -256,7 +269,7 @@ def _answer(
         return replace(draft, answer=None, source="none", abstained=True, citations=[]), None
     if llm is None or not query.answer:
         return draft, None
-    from gsw_graph.ask.answer.reader import NOT_SAID, NOTHING_FOUND, UNSUPPORTED, from_items, in_full
+    from gsw_graph.ask.answer.reader import IN_FULL, NOT_SAID, NOTHING_FOUND, UNSUPPORTED, from_items, in_full
     from gsw_graph.ask.completing import complete
 
     has_chains = retrieved.beams is not None
@@ -271,12 +284,13 @@ def _answer(
         "doubt": doubt and not has_chains,  # chains that do not reach an end say nothing
         "on_text": context.on_text,
     }
-    is_short = options.short or options.must_answer or retrieved.reader != "answer"
+    full = IN_FULL.get(retrieved.reader)
+    is_short = options.short or options.must_answer or full is None
 
     def read(lines: list[Item]) -> AnswerDraft:
         with context.clock("answer"):
             if not is_short:
-                return in_full(question, lines, llm, **how)
+                return in_full(question, lines, llm, task=full, **how)
             must = options.must_answer
             return from_items(question, lines, llm, task=retrieved.reader, must=must, **how)
 
@@ -288,7 +302,8 @@ def _answer(
         return answer, None
     if answer.answer is not None and answer.text is None:
         context.notes.append(f"{llm.model} gave the short form of an answer")
-    if answer.missing not in (None, NOTHING_FOUND, NOT_SAID, UNSUPPORTED):
+    is_overview = retrieved.reader != "answer"  # it has searched for all
+    if not is_overview and answer.missing not in (None, NOTHING_FOUND, NOT_SAID, UNSUPPORTED):
 
         def show(new: list[RankedPassage]) -> list[Item]:
             return _shown(question, Retrieved(new, evidence=retrieved.evidence), context)

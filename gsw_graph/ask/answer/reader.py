@@ -274,7 +274,7 @@ def build_request(
         system = f"{prompt('answer_compact')}\n\n{system.partition(_PARAGRAPH)[2]}"  # the rules are the same
     short_messages = _messages(prompt("answer_short"), f"{text}\n\n{_AGAIN}")
     short = Request("answer", short_messages, limit=_LIMIT, final=final)
-    limit = _FULL_LIMIT if task == FULL else _LIMIT
+    limit = _FULL_LIMIT if task in IN_FULL.values() else _LIMIT
     return Request("answer", _messages(system, text), limit=limit, short=short, final=final)
 
 
@@ -306,6 +306,7 @@ def cited(item: Item, question: str, answer: str) -> Citation:
 
 
 FULL = "answer_full"  # the prompt of an answer in full
+IN_FULL = {"answer": FULL, "overview_join": "overview_join"}  # by `Retrieved.reader`
 
 
 def in_full(
@@ -313,6 +314,7 @@ def in_full(
     items: Sequence[Item],
     llm: LanguageModel,
     *,
+    task: str = FULL,
     confidence: float | None = None,
     judged: bool = False,
     doubt: bool = False,
@@ -326,7 +328,7 @@ def in_full(
     """
     if not items:
         return AnswerDraft(None, "none", True, confidence, [], NOTHING_FOUND, Read(None).tokens)
-    request = build_request(question, items, FULL, doubt=doubt)
+    request = build_request(question, items, task, doubt=doubt)
     known = Known.of(question, items)
 
     def cite_line(number: int, statement: str) -> Citation | None:

@@ -411,6 +411,19 @@ class IRCoTRecipe(Recipe):
 
 
 @dataclass(frozen=True, slots=True)
+class OverviewRecipe(Recipe):
+    """Of `overview`. budget: tokens of all calls, if the question has no budget. group: tokens of passages in
+    a call. longest: tokens of a passage, of which the beginning is read; shortest: these, if there are many
+    documents. near: passages that are read for a topic."""
+
+    budget: int = count(20_000)
+    group: int = count(2_500)
+    longest: int = count(400)
+    shortest: int = count(120)
+    near: int = count(40)
+
+
+@dataclass(frozen=True, slots=True)
 class SelectRecipe(Recipe):
     """Of `select`. shown: passages of which the model sees a line. more: passages of the second search that
     come before those that were not selected."""

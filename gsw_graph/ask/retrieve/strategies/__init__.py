@@ -13,6 +13,7 @@ from gsw_graph.ask.retrieve.strategies.baselines import BM25, DENSE, IRCOT, NONE
 from gsw_graph.ask.retrieve.strategies.fusion import FUSION, RICR
 from gsw_graph.ask.retrieve.strategies.grasp import GRASP
 from gsw_graph.ask.retrieve.strategies.linked import LINKED
+from gsw_graph.ask.retrieve.strategies.overview import OVERVIEW
 from gsw_graph.ask.retrieve.strategies.pathwise import PATHWISE
 from gsw_graph.ask.retrieve.strategies.proprag import PROPRAG
 from gsw_graph.ask.retrieve.strategies.pruned import PRUNED
@@ -34,6 +35,7 @@ STRATEGIES: dict[str, Strategy[Any]] = {
         PRUNED,
         GRASP,
         SELECT,
+        OVERVIEW,
         IRCOT,
         DENSE,
         BM25,
