@@ -213,20 +213,25 @@ def _ask_lines(
     Returns:
         The number of questions that could not be asked.
     """
+    from gsw_graph.ask.conversation import Conversation
+
     failed = 0
     memory.warm()
     waiting.stop()
-    if sys.stdin.isatty():
+    ask = memory.ask
+    at_terminal = sys.stdin.isatty()
+    if at_terminal:
         click.echo("Ask, one question a line; Ctrl-D ends.", err=True)
+        ask = Conversation(ask).ask
     lines = (line.decode("utf-8-sig", errors="replace").strip() for line in sys.stdin.buffer)
     for question in filter(None, lines):
-        if not as_json and not sys.stdin.isatty():  # at a terminal it is there
+        if not (as_json or at_terminal):  # at a terminal it is there
             click.echo(click.style(one_line(question), bold=True))
         streamed = Streamed(waiting.stop)
         on_text = None if as_json else streamed.on_text
         waiting.begin("search")
         try:
-            answer = memory.ask(question, on_text=on_text, on_stage=waiting.on_stage, **options)
+            answer = ask(question, on_text=on_text, on_stage=waiting.on_stage, **options)
         except InputError as error:
             waiting.stop()
             failed += 1

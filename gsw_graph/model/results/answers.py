@@ -288,6 +288,7 @@ class Answer(Result):
     `answer` is short: a name, a number or a few words; `text` is the answer in full, with the numbers of its
     citations ([1] is the first), and `statements` are its parts. A short answer is its own text. An answer
     with `missing` is partial.
+    `question` is complete: `note` has it too if it was a follow-up question ("and when did she die?").
     `inferred`: the short answer follows from what is cited and is not said there.
     `conflicts`: where passages say different things, of a strategy that looks for that.
     `calls` of the language model, of which `failed_calls` gave no reply that can be used. `kept`: replies
