@@ -125,7 +125,7 @@ def ask(
     The question cache: a question that was asked before in other words is answered from what its answer used, at a fraction of the time and the tokens,
     where neither --strategy nor --plan says how. gswgraph confirm ID, or reject ID, says whether an answer was right.
 
-    Without QUESTION every line of standard input that is not empty is one, and the models stay warm; Ctrl-D ends it at a terminal.
+    Without QUESTION every line of standard input that is not empty is one, and the models stay warm. At a terminal a question may refer to the last ones, and Ctrl-D ends.
     With --json each answer is a JSON document in one line; a question that could not be asked has `error`.
 
     Exit code 3: the memory does not hold the answer. `linked` and `dense` always find something in a memory that is not empty.
@@ -221,7 +221,7 @@ def _ask_lines(
     ask = memory.ask
     at_terminal = sys.stdin.isatty()
     if at_terminal:
-        click.echo("Ask, one question a line; Ctrl-D ends.", err=True)
+        click.echo("Ask, one question a line, which may refer to the last ones; Ctrl-D ends.", err=True)
         ask = Conversation(ask).ask
     lines = (line.decode("utf-8-sig", errors="replace").strip() for line in sys.stdin.buffer)
     for question in filter(None, lines):

@@ -147,7 +147,7 @@ def test_lines_at_a_terminal_are_turns_of_a_conversation(fake, monkeypatch, at_t
     os.write(written, b"one\nbad\ntwo\n" + b"\x04" * at_terminal)
     if not at_terminal:
         os.close(written)
-    with open(read, encoding="utf-8") as stdin:
+    with os.fdopen(read, encoding="utf-8") as stdin:
         monkeypatch.setattr("sys.stdin", stdin)
         assert main.main(["ask"], standalone_mode=False) == 1
     earlier = ["one"] if at_terminal else []
