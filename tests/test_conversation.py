@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import shutil
+
 import pytest
+from model_server import ModelServer
 from samples import cases
 from scripted_chat import ScriptedChat
 
 from gsw_graph.ask.conversation import completed, depends, read, with_name
 from gsw_graph.ask.options import AskOptions
 from gsw_graph.ask.retrieve.context import Context
+from gsw_graph.config import Settings
 from gsw_graph.errors import InputError
+from gsw_graph.memory import Memory
 
 TURN = {"question": "Who designed the Tidewater Theatre?", "answer": "Ottilie Grau"}
 FOLLOW_UP = "And when did she die?"
@@ -42,10 +47,10 @@ def test_a_name_takes_the_place_of_a_pronoun(follow_up, question, answer, expect
 def test_how_a_reply_is_read(reply, expected):
     conversation = f"{TURN['question']} -> {TURN['answer']}\n{FOLLOW_UP}"
     if expected is not None:
-        assert read(conversation, reply) == expected
+        assert read(conversation, FOLLOW_UP, reply) == expected
         return
     with pytest.raises(ValueError):
-        read(conversation, reply)
+        read(conversation, FOLLOW_UP, reply)
 
 
 def test_the_model_completes_a_question_by_the_last_turns():
@@ -120,3 +125,27 @@ def test_without_a_model_the_subject_of_the_last_question_is_meant(embedded_corp
     assert answer.question == "What did Josef Brandl compose?"
     alone = embedded_corpus.ask("What did Josef Brandl compose?", keep=False)
     assert [passage.id for passage in answer] == [passage.id for passage in alone]
+
+
+def test_the_call_that_completes_counts_with_the_question(sample_folder, fake_embedder, tmp_path):
+    shutil.copytree(sample_folder, tmp_path / "memory")
+
+    def model(body):
+        if "New question:" in body["messages"][1]["content"]:
+            return "Where was Ana Ruiz born?"
+        return "Answer: Valle Alto\nSources: 1"
+
+    turns = [{"question": "Who built the Stone Pier?", "answer": "Ana Ruiz"}]
+    how = {"turns": turns, "strategy": "dense", "plan": False, "trace": True}
+    with ModelServer(model) as server:
+        settings = Settings(memory=str(tmp_path / "memory"), llm="m", llm_url=server.url, cache_dir=tmp_path)
+        with Memory.open(settings=settings) as memory:
+            answer = memory.ask("And where was she born?", **how)
+            assert answer.question == "Where was Ana Ruiz born?"
+            assert answer.answer == "Valle Alto"
+            assert [exchange.stage for exchange in answer.trace.exchanges] == ["standalone", "answer"]
+            assert answer.calls == 2
+            assert answer.tokens["plan"] > 0
+            again = memory.ask("And where was she born?", **how)
+            assert again.calls == 0
+            assert memory.ask("Where was Ana Ruiz born?", **how).note is None

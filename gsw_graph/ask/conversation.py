@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from gsw_graph.model.results import Answer
 
 _LIMIT = 400  # tokens of a reply; a usual one has 20
-_LONGEST = 400  # characters of a completed question
 _TURN = 120  # tokens of a turn
 # What goes on from another question: "And when?", "What about Berlin?", "In Berlin too?"
 _GOES_ON = re.compile(
@@ -74,6 +73,8 @@ _CLAUSE = re.compile(
     r"[,;:()]|[.?!]\s|\b(?:and|or|but|if|when|while|before|after|because|since|that|which|who|whose|so|unless"
     r"|until|und|oder|aber|als|wenn|weil|die|der|das|et|ou|mais|qui|que|y|o|pero|che|e)\b"
 )
+# A reply in one line of at most 400 characters, perhaps with a label or in quotes.
+_REPLY = re.compile(r"""(?:.{,40}uestion: *)?["“*` ]*(.{1,400}?)["”*` ]*""")
 # The pronouns that a name replaces if no model is asked.
 _REPLACED = re.compile(r"\b(?:(?P<person>she|he|him|her|his)|(?P<thing>its?)|(?P<place>there))\b")
 # The word before a name that tells a person who does something, or a thing.
@@ -106,30 +107,35 @@ def completed(question: str, context: Context) -> str:
         return question
     if llm is None:
         return with_name(question, **turns[-1])
-    lines = [cut(flat(f"{turn['question']} -> {turn['answer']}"), _TURN) for turn in turns]
+    lines = [cut(flat("{question} -> {answer}".format(**turn)), _TURN) for turn in turns]
     earlier = fence("conversation", "\n".join(lines))
     text = f"{earlier}\n\nNew question: {flat(question)}"
     with context.clock("plan"):
         try:
-            return llm.ask(request_for("standalone", text, limit=_LIMIT), partial(read, text)).value
+            return llm.ask(request_for("standalone", text, limit=_LIMIT), partial(read, text, question)).value
         except ReplyError as error:
             context.notes.append(f"{llm.model} did not complete the question, asked as it is: {error}")
             return question
 
 
-def read(conversation: str, reply: str) -> str:
+def read(conversation: str, question: str, reply: str) -> str:
     """Return the completed question of a reply.
 
     Raises:
-        ValueError: It is not one short line, or has a name or number that is not in the conversation.
+        ValueError: It is not one short line, has no word of the question, or has a name or number that the
+            conversation does not have.
     """
-    text = flat(reply.rpartition("uestion:")[2]).strip('"“”*` ')
-    if not text or "\n" in reply.strip() or len(text) > _LONGEST:
+    match = _REPLY.fullmatch(reply.strip())
+    if match is None:
         raise ValueError("write the new question alone, complete, in one short line")
+    text = flat(match[1])
     names = [word for word in WORD.findall(text)[1:] if not word.islower()]
     new = word_stems(" ".join(names)) - word_stems(conversation)
-    if new:
-        raise ValueError("bring in no name and no number that the conversation does not have")
+    own = word_stems(question)
+    if new or (own and own.isdisjoint(word_stems(text))):
+        raise ValueError(
+            "keep the words of the new question, and bring in no name and no number from elsewhere"
+        )
     return text
 
 
