@@ -126,16 +126,14 @@ def read(conversation: str, question: str, reply: str) -> str:
             conversation does not have.
     """
     match = _REPLY.fullmatch(reply.strip())
-    if match is None:
+    if not match:
         raise ValueError("write the new question alone, complete, in one short line")
     text = flat(match[1])
     names = [word for word in WORD.findall(text)[1:] if not word.islower()]
     new = word_stems(" ".join(names)) - word_stems(conversation)
     own = word_stems(question)
     if new or (own and own.isdisjoint(word_stems(text))):
-        raise ValueError(
-            "keep the words of the new question, and bring in no name and no number from elsewhere"
-        )
+        raise ValueError("keep the words of the question, and bring in no name and no number from elsewhere")
     return text
 
 
@@ -145,7 +143,7 @@ def depends(question: str) -> bool:
     if _GOES_ON.match(question):
         return True
     point = _POINTS.search(question)  # a clause before it is before all others too
-    if point is None:
+    if not point:
         return False
     *clauses, _ = _CLAUSE.split(question[: point.start()])
     return not any(map(content_words, clauses))
