@@ -79,9 +79,12 @@ def test_the_first_question_of_a_conversation_is_asked_as_it_is():
     assert asked.llm.requests == []
 
 
-def test_a_reply_that_cannot_be_read_leaves_the_question_as_it_is():
+@pytest.mark.parametrize(
+    ("question", "expected"), [(FOLLOW_UP, "when did Ottilie Grau die?"), ("And why?", "And why?")]
+)
+def test_without_a_reply_that_can_be_used_names_alone_complete_a_question(question, expected):
     asked = context("I cannot\nsay.", "Who was Napoleon?")
-    assert completed(FOLLOW_UP, asked) == FOLLOW_UP
+    assert completed(question, asked) == expected
     assert len(asked.llm.told) == 2
     assert "did not complete the question" in asked.notes[0]
 

@@ -1,7 +1,7 @@
 """Follow-up questions: keep the last turns of a conversation, and complete a question that depends on them.
 
 A rule tells whether a question may depend on earlier turns. A language model then writes it so that it stands
-by itself. Without a model a name of the last turn takes the place of a pronoun, if only one can be meant.
+by itself. Without a usable reply a name of the last turn takes the place of a pronoun, if only one can be meant.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from gsw_graph.ask.retrieve.context import Context
     from gsw_graph.model.results import Answer
 
-_LIMIT = 400  # tokens of a reply; a usual one has 20
+_LIMIT = 200  # tokens of a reply; a usual one has 20
 _TURN = 120  # tokens of a turn
 # What goes on from another question: "And when?", "What about Berlin?", "In Berlin too?"
 _GOES_ON = re.compile(
@@ -105,17 +105,16 @@ def completed(question: str, context: Context) -> str:
     turns, llm = context.options.turns[-TURNS:], context.llm
     if not turns or not depends(question):
         return question
-    if llm is None:
-        return with_name(question, **turns[-1])
-    lines = [cut(flat("{question} -> {answer}".format(**turn)), _TURN) for turn in turns]
-    earlier = fence("conversation", "\n".join(lines))
-    text = f"{earlier}\n\nNew question: {flat(question)}"
-    with context.clock("plan"):
-        try:
-            return llm.ask(request_for("standalone", text, limit=_LIMIT), partial(read, text, question)).value
-        except ReplyError as error:
-            context.notes.append(f"{llm.model} did not complete the question, asked as it is: {error}")
-            return question
+    if llm is not None:
+        lines = [cut(flat("{question} -> {answer}".format(**turn)), _TURN) for turn in turns]
+        text = fence("conversation", "\n".join(lines)) + f"\n\nNew question: {flat(question)}"
+        request = request_for("standalone", text, limit=_LIMIT)
+        with context.clock("plan"):
+            try:
+                return llm.ask(request, partial(read, text, question)).value
+            except ReplyError as error:
+                context.notes.append(f"{llm.model} did not complete the question: {error}")
+    return with_name(question, **turns[-1])
 
 
 def read(conversation: str, question: str, reply: str) -> str:
