@@ -1,7 +1,8 @@
 """Follow-up questions: keep the last turns of a conversation, and complete a question that depends on them.
 
 A rule tells whether a question may depend on earlier turns. A language model then writes it so that it stands
-by itself. Without a usable reply a name of the last turn takes the place of a pronoun, if only one can be meant.
+by itself. Without a usable reply a name of the last turn takes the place of a pronoun, if only one can be
+meant.
 """
 
 from __future__ import annotations
