@@ -109,10 +109,11 @@ def completed(question: str, context: Context) -> str:
     if llm is not None:
         lines = [cut(flat("{question} -> {answer}".format(**turn)), _TURN) for turn in turns]
         text = fence("conversation", "\n".join(lines)) + f"\n\nNew question: {flat(question)}"
-        request = request_for("standalone", text, limit=_LIMIT)
         with context.clock("plan"):
             try:
-                return llm.ask(request, partial(read, text, question)).value
+                return llm.ask(
+                    request_for("standalone", text, limit=_LIMIT), partial(read, text, question)
+                ).value
             except ReplyError as error:
                 context.notes.append(f"{llm.model} did not complete the question: {error}")
     return with_name(question, **turns[-1])
@@ -176,9 +177,9 @@ def _meant(kind: str, question: str, answer: str) -> list[str]:
 
 
 def _names(text: str) -> list[str]:
-    """Return the names in a text, without parts of others; of "Ada Lund and Bo Lind" both."""
+    """Return the names at the beginning of a text, without parts of others; of "Ada Lund and Bo Lind" both."""
     names: list[str] = []
-    for found in find_names(text):
+    for found in find_names(text[:500]):
         if " and " not in found.text and found.text not in "\n".join(names):
             names.append(found.text)
     return names
