@@ -177,7 +177,7 @@ def _meant(kind: str, question: str, answer: str) -> list[str]:
 
 
 def _names(text: str) -> list[str]:
-    """Return the names at the beginning of a text, without parts of others; of "Ada Lund and Bo Lind" both."""
+    """Return the names at the beginning of a text, without parts of others; of "A. Lund and B. Lind" both."""
     names: list[str] = []
     for found in find_names(text[:500]):
         if " and " not in found.text and found.text not in "\n".join(names):
