@@ -127,7 +127,7 @@ def ask(
     The question cache: a question that was asked before in other words is answered from what its answer used, at a fraction of the time and the tokens,
     where neither --strategy nor --plan says how. gswgraph confirm ID, or reject ID, says whether an answer was right.
 
-    Without QUESTION every line of standard input that is not empty is one, and the models stay warm; Ctrl-D ends it at a terminal.
+    Without QUESTION every line of standard input that is not empty is one, and the models stay warm. At a terminal a question may refer to the last ones, and Ctrl-D ends.
     With --json each answer is a JSON document in one line; a question that could not be asked has `error`.
 
     Exit code 3: the memory does not hold the answer. `linked` and `dense` always find something in a memory that is not empty.
@@ -216,20 +216,25 @@ def _ask_lines(
     Returns:
         The number of questions that could not be asked.
     """
+    from gsw_graph.ask.conversation import Conversation
+
     failed = 0
     memory.warm()
     waiting.stop()
-    if sys.stdin.isatty():
-        click.echo("Ask, one question a line; Ctrl-D ends.", err=True)
+    ask = memory.ask
+    at_terminal = sys.stdin.isatty()
+    if at_terminal:
+        click.echo("Ask, one question a line, which may refer to the last ones; Ctrl-D ends.", err=True)
+        ask = Conversation(ask).ask
     lines = (line.decode("utf-8-sig", errors="replace").strip() for line in sys.stdin.buffer)
     for question in filter(None, lines):
-        if not as_json and not sys.stdin.isatty():  # at a terminal it is there
+        if not (as_json or at_terminal):  # at a terminal it is there
             click.echo(click.style(one_line(question), bold=True))
         streamed = Streamed(waiting)
         on_text = None if as_json else streamed.on_text
         waiting.begin("search")
         try:
-            answer = memory.ask(question, on_text=on_text, on_stage=streamed.on_stage, **options)
+            answer = ask(question, on_text=on_text, on_stage=streamed.on_stage, **options)
         except InputError as error:
             waiting.stop()
             failed += 1

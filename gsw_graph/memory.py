@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
+    from gsw_graph.ask.conversation import Conversation
     from gsw_graph.ask.retrieve.context import Context
     from gsw_graph.concurrency import Cancel, Check
     from gsw_graph.engine import Connection
@@ -402,8 +403,14 @@ class Memory:
             vector = None
             is_usable = ask_options.sees_all and answer.strategy != "overview"
             if answer.answer is not None and answer.citations and "embedder" in context.used and is_usable:
-                vector = context.vector(question).tolist()
+                vector = context.vector(answer.question).tolist()
             return replace(answer, id=questions.keep(self._connection, answer, vector))
+
+    def conversation(self) -> Conversation:
+        """Return a new conversation: a question may depend on the last ones ("and when did she die?")."""
+        from gsw_graph.ask.conversation import Conversation
+
+        return Conversation(self.ask)
 
     def confirm(self, which: int | str) -> results.AskedQuestion:
         """Record that an answer is right, so that it may be given again as it is. which: as of `question`.

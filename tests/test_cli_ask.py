@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
 
 import cli_runner
 import pytest
 from cli_runner import last_call, run
-from fake_memory import passage
+from fake_memory import canned, passage
 
+from gsw_graph.cli import main
 from gsw_graph.cli.text import output
 from gsw_graph.cli.text.answers import NOT_ANSWERS
-from gsw_graph.errors import EngineError
+from gsw_graph.errors import EngineError, InputError
 
 fake = cli_runner.fake
 
@@ -127,3 +129,26 @@ def test_what_people_say_of_an_answer(fake, verb):
     assert last_call(fake) == (verb, ("01234567",), {})
     assert json.loads(run(verb, "2", "--json").stdout)["verdict"] == f"{verb}ed"
     assert last_call(fake) == (verb, ("2",), {})
+
+
+@pytest.mark.parametrize("at_terminal", [True, False])
+def test_lines_at_a_terminal_are_turns_of_a_conversation(fake, monkeypatch, at_terminal):
+    pty = pytest.importorskip("pty")
+    asked = []
+
+    def ask(memory, question, *, turns=(), **_):
+        asked.append((question, [turn["question"] for turn in turns]))
+        if question == "bad":
+            raise InputError("the question is bad")
+        return canned(question, list(memory.passages))
+
+    monkeypatch.setattr(fake, "ask", ask)
+    written, read = pty.openpty() if at_terminal else os.pipe()[::-1]
+    os.write(written, b"one\nbad\ntwo\n" + b"\x04" * at_terminal)
+    if not at_terminal:
+        os.close(written)
+    with os.fdopen(read, encoding="utf-8") as stdin:
+        monkeypatch.setattr("sys.stdin", stdin)
+        assert main.main(["ask"], standalone_mode=False) == 1
+    earlier = ["one"] if at_terminal else []
+    assert asked == [("one", []), ("bad", earlier), ("two", earlier)]

@@ -103,6 +103,21 @@ def test_an_agent_retrieves_pairs(sample):
             assert "Who built the Stone Pier? Ana Ruiz" in [document["contents"] for document in found]
 
 
+def test_a_client_sends_the_last_turns_and_the_server_keeps_none(sample):
+    turns = [{"question": "Who built the Stone Pier?", "answer": "Ana Ruiz"}]
+    with served.served(sample) as server:
+        answer = server.ask("And where was she born?", turns=turns, keep=False)
+        assert answer["question"] == "where was Ana Ruiz born?"
+        assert "asked as" in answer["note"]
+        again = server.ask("And where was she born?", keep=False)
+        assert again["question"] == "And where was she born?"
+        many = [{"question": "Who is Bo Lind?", "answer": "x" * 5000}] * 50
+        assert (
+            server.ask("And where was she born?", turns=many + turns, keep=False)["question"]
+            == answer["question"]
+        )
+
+
 def test_loads_and_answers_come_as_events(server):
     head = {"Accept": "text/event-stream"}
     files = [

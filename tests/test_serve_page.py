@@ -170,6 +170,24 @@ def test_a_question_is_asked_with_a_plan_and_its_passages_are_read(page):
     shoot(page, "page-narrow")
 
 
+def test_questions_are_turns_of_a_conversation(page):
+    page.locator("#question").fill("Who built the Stone Pier?")
+    page.keyboard.press("Enter")
+    expect(page.locator("article.result .passage").first).to_be_visible()
+    page.locator("#question").fill("And when was it built?")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("asked as: when was Stone Pier built?")).to_be_visible()
+    earlier = page.get_by_label("Earlier in this conversation")
+    expect(earlier.locator("li")).to_have_count(1)
+    expect(earlier).to_contain_text("Who built the Stone Pier?")
+    shoot(page, "page-conversation")
+    page.get_by_role("button", name="New conversation").click()
+    expect(page.locator("#question")).to_be_focused()
+    asked(page, "And when was it built?")
+    expect(page.get_by_text("asked as")).to_have_count(0)
+    expect(earlier).to_have_count(0)
+
+
 def test_a_memory_is_chosen_and_named_in_the_address(page, address):
     chooser = page.get_by_label("Memory")
     expect(chooser).to_have_value("")

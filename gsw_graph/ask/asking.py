@@ -11,6 +11,7 @@ from gsw_graph.ask.answer.chains import DOUBTED_BELOW, from_chains, shown
 from gsw_graph.ask.answer.counting import LOOKED_AT, asks_for_all, left_out
 from gsw_graph.ask.answer.evidence import BELOW, FORMS, compact, disagreements, gather
 from gsw_graph.ask.conflicts import weighed, with_conflicts
+from gsw_graph.ask.conversation import completed
 from gsw_graph.ask.options import MAX_PASSAGES, AskOptions
 from gsw_graph.ask.plan import decompose, parse
 from gsw_graph.ask.retrieve.overviews import overview_question
@@ -67,6 +68,10 @@ def ask(strategy: Strategy[Any], query: Query, context: Context) -> Answer:
             f"{strategy.name} needs a language model",
             hint="Name one by --llm or GSWGRAPH_LLM, or ask with another strategy",
         )
+    question = completed(query.question, context)
+    if question != query.question:
+        context.notes.append("asked as: " + question)
+        query = replace(query, question=question)
     retrieved = added = None
     if strategy.name == AUTO.name and query.plan is None and query.answer:
         added = added_answer(context, query.question)

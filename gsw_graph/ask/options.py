@@ -26,6 +26,7 @@ _OWN = ("title", "source", "loader", "extractor", "about", "file")  # properties
 _TRUTH = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 _NEAR, _FEW = 5, 5  # names like a wrong one that an error lists; names that it lists whatever they are like
 _DAY = re.compile(r"\d{4}(?:-\d\d(?:-\d\d)?)?")
+TURNS = 4  # of a conversation, the last ones, that a question may depend on
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,7 +43,7 @@ class ScopeOptions:
 
     def __post_init__(self) -> None:
         for field in fields(self):
-            if field.default == ():
+            if field.type == "tuple[str, ...]":
                 object.__setattr__(self, field.name, _texts(field.name, getattr(self, field.name)))
 
     @property
@@ -89,6 +90,12 @@ class AskOptions(ScopeOptions):
     shown: tuple[str, ...] = option(
         (), "Ids of passages that were returned before in this conversation, and are not returned again."
     )
+    turns: tuple[dict[str, str], ...] = option(
+        (),
+        "The last questions of this conversation, oldest first, each with its `question` and `answer`: what "
+        "`she` or `there` in the question means. The last four count.",
+        max_length=100,
+    )
     build_runs: bool = option(
         True, "false: nothing is built for a question; `pruned` fails where runs are missing."
     )
@@ -98,6 +105,9 @@ class AskOptions(ScopeOptions):
         if self.evidence not in (None, *EVIDENCE):
             hint = f"Use {' or '.join(EVIDENCE)}"
             raise InputError(f"there is no form of evidence {self.evidence!r}", hint=hint)
+        for turn in self.turns:
+            if {*turn} != {"question", "answer"}:
+                raise InputError("a turn has a `question` and an `answer`", hint="Give both, as texts")
         if not 1 <= self.k <= MAX_PASSAGES:
             hint = f"Ask for at least one passage, and at most {MAX_PASSAGES:,}"
             raise InputError(f"k is {self.k}", hint=hint)

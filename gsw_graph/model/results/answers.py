@@ -289,6 +289,7 @@ class Answer(Result):
     citations ([1][3]: the first and the third), and `statements` are its parts. Without a short answer, as of
     steps, `answer` is the text without numbers. A short answer is its own text. An answer with `missing` is
     partial. A stream shows the short answer, if there is one, an empty line, and the text.
+    `question` is complete: `note` has it too if it was a follow-up question ("and when did she die?").
     `inferred`: the short answer follows from what is cited and is not said there.
     `conflicts`: where passages say different things, of a strategy that looks for that.
     `calls` of the language model, of which `failed_calls` gave no reply that can be used. `kept`: replies

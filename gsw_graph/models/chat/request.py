@@ -16,7 +16,8 @@ from typing import Any, Generic, Protocol, TypeVar
 T = TypeVar("T")
 CheckReply = Callable[[Any], T]
 OnText = Callable[[str], None] | None
-PLAN_STAGES = ("plan", "grasp_plan", "pathwise_intent")  # of a question, which a planner may be asked
+# Of a question, which a planner may be asked.
+PLAN_STAGES = ("plan", "grasp_plan", "pathwise_intent", "standalone")
 BYTES_A_TOKEN = 4.0  # of UTF-8: four letters of English, a letter and a third of Chinese
 MESSAGE_TOKENS, REQUEST_TOKENS = 4, 3  # around each message and around all
 LONGEST_REPLY = 4000  # tokens, if a request has no limit

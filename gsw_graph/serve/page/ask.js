@@ -4,9 +4,10 @@ import { answered } from "./answer.js";
 import { redraw } from "./draw.js";
 import { laidOut } from "./layout.js";
 import { html, nothing } from "./lit-html.js";
-import { failed, section } from "./parts.js";
+import { failed, section, some } from "./parts.js";
 
-const view = { question: "", strategy: "auto", k: 5, llm: true, stage: "", text: "", answer: null, picture: null, places: {}, plan: null, more: false, error: null, running: null };
+const view = { question: "", strategy: "auto", k: 5, llm: true, stage: "", text: "", answer: null, picture: null, places: {}, plan: null, more: false, error: null, running: null, turns: [] };
+const TURNS = 4; // earlier questions that are sent with a question, which may depend on them
 const FIRST = ["auto", "linked", "dense", "bm25", "select"];
 const SHORT = 120; // letters of a short answer, while it comes
 const MORE = ":more"; // no name of a strategy
@@ -19,12 +20,14 @@ export function again(question) {
 }
 
 async function ask(plan = null) {
-  if (!view.question.trim()) return;
+  const question = plan && view.answer ? view.answer.question : view.question; // a plan is one of the complete question
+  if (!question.trim()) return;
   view.running?.abort();
   const running = new AbortController();
   Object.assign(view, { running, answer: null, picture: null, places: {}, error: null, text: "", stage: "Asking" });
   redraw();
-  const { question, strategy, k, llm } = view;
+  const { strategy, k, llm } = view;
+  const turns = view.turns.slice(-TURNS);
   const onEvent = (event, data) => {
     if (view.running !== running) return;
     if (event === "places") view.places = data;
@@ -34,9 +37,10 @@ async function ask(plan = null) {
     redraw();
   };
   try {
-    const answer = await follow("ask", { question, strategy, k, llm, plan, trace: true }, "answer", onEvent, running.signal);
+    const answer = await follow("ask", { question, strategy, k, llm, plan, turns, trace: true }, "answer", onEvent, running.signal);
     if (view.running !== running) return;
     Object.assign(view, { answer, plan: answer.plan });
+    view.turns = [...view.turns.filter((turn) => turn.question !== answer.question), { question: answer.question, answer: answer.text || "" }];
     redraw();
     const picture = await drawn(answer);
     if (view.running === running) view.picture = picture;
@@ -52,6 +56,22 @@ function stop() {
   view.running?.abort();
   view.running = null;
   redraw();
+}
+
+function begin() {
+  stop();
+  Object.assign(view, { question: "", answer: null, plan: null, error: null, turns: [] });
+  redraw();
+  document.getElementById("question").focus();
+}
+
+// The turns before the answer that is shown, and a way to leave them.
+function conversation() {
+  if (!view.turns.length) return nothing;
+  const earlier = view.turns.slice(-TURNS - 1, view.answer ? -1 : undefined);
+  return html`<div class="turns dim small">
+    ${some(earlier) ? html`<ul class="facts" aria-label="Earlier in this conversation">${earlier.map((turn) => html`<li>${turn.question} <strong>${turn.answer.slice(0, 200)}</strong></li>`)}</ul>` : nothing}
+    <button type="button" @click=${begin}>New conversation</button> A question may refer to the last ones: "and when did she die?"</div>`;
 }
 
 // What a strategy cannot do without, as the memory and the server have it.
@@ -92,6 +112,7 @@ export function asking(about, status) {
       </div>
       ${view.strategy !== "auto" ? html`<p class="dim small">${about.strategies[view.strategy].replaceAll("`", "")}</p>` : nothing}
     </form>
+    ${conversation()}
     ${waits ? html`<div class="coming" aria-live="polite"><p class="dim" role="status">${view.stage} …</p>${view.text ? coming(view.text) : nothing}</div>` : nothing}
     ${failed(view.error)}
     ${view.answer ? answered(view.answer, view.places, view.picture, about) : nothing}
