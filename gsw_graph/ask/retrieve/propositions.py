@@ -11,6 +11,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import compress
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -46,7 +47,7 @@ _BELOW = 0.5  # passages that stage 2 does not reach stay below those that it do
 _LETTERS = re.compile(r"[\W_]+")
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class PropositionGraph:
     """Passages, concepts and propositions by number.
 
@@ -55,6 +56,8 @@ class PropositionGraph:
         mentions: (propositions, concepts), 1 where one mentions the other.
         home: The passage of each proposition, ascending.
         similar: (concepts, concepts), symmetric, the cosine of similar names, 0 elsewhere.
+        weights: Of its edges.
+        edges: All edges in one symmetric matrix over the nodes: the passages, then the concepts.
     """
 
     passages: list[str]
@@ -63,9 +66,10 @@ class PropositionGraph:
     mentions: Matrix
     home: Numbers
     similar: Matrix
+    weights: EdgeWeights
 
-    def edges(self, weights: EdgeWeights) -> Matrix:
-        """Return all edges in one symmetric matrix over the nodes: the passages, then the concepts."""
+    def __post_init__(self) -> None:
+        weights = self.weights
         mentions = self.mentions.tocoo()
         places = self.home[mentions.row], mentions.col
         shape = len(self.passages), len(self.concepts)
@@ -77,14 +81,38 @@ class PropositionGraph:
         aside = np.float32(weights.clique) * together
         aside += np.float32(weights.synonymy) * self.similar
         blocks = [[None, contains], [contains.T, aside]]
-        return sparse.csr_array(sparse.block_array(blocks, format="csr", dtype=np.float32))
+        self.edges = sparse.csr_array(sparse.block_array(blocks, format="csr", dtype=np.float32))
+
+    def within(self, sees: Callable[[str], bool]) -> PropositionGraph:
+        """Return the part of it in some passages, with the concepts that their propositions mention."""
+        kept = np.array(list(map(sees, self.passages)), bool)
+        inside = kept[self.home]
+        mentions = self.mentions[inside]
+        concepts = np.unique(mentions.indices)
+        numbers = np.cumsum(kept) - 1
+        return PropositionGraph(
+            list(compress(self.passages, kept)),
+            [self.concepts[number] for number in concepts],
+            list(compress(self.propositions, inside)),
+            mentions[:, concepts],
+            numbers[self.home[inside]],
+            self.similar[concepts][:, concepts],
+            self.weights,
+        )
 
 
 def build(
-    rows: Iterable[PassagePropositions], similar_to: Callable[[list[str]], Matrix] | None = None
+    rows: Iterable[PassagePropositions],
+    weights: EdgeWeights,
+    similar_to: Callable[[list[str]], Matrix] | None = None,
 ) -> PropositionGraph:
-    """Build a graph from rows of passages, sorted since engines give them in any order; similar_to: gives the
-    cosines of similar names, where they are wanted."""
+    """Build a graph from rows of passages, sorted since engines give them in any order.
+
+    Args:
+        rows: A passage each.
+        weights: Of the edges.
+        similar_to: Gives the cosines of similar names, if these are wanted.
+    """
     ordered = sorted(rows)
     concepts = sorted({name for _, _, mentions in ordered for names in mentions for name in names})
     numbers = {concept: number for number, concept in enumerate(concepts)}
@@ -103,7 +131,8 @@ def build(
     matrix = sparse.csr_array((ones, np.array(columns, np.int32), ends), shape=shape)
     similar = similar_to(concepts) if similar_to else _none_similar(len(concepts))
     passages = [passage for passage, _, _ in ordered]
-    return PropositionGraph(passages, concepts, propositions, matrix, np.array(home, np.intp), similar)
+    homes = np.array(home, np.intp)
+    return PropositionGraph(passages, concepts, propositions, matrix, homes, similar, weights)
 
 
 def similar_names(names: list[str], encode: Encode, threshold: float = 0.0) -> Matrix:
@@ -252,7 +281,7 @@ def rank_passages(
     """Rank passages for a question by PropRAG.
 
     Args:
-        graph: The whole, or the part around the question.
+        graph: The whole, or the part around the question, with the recipe's weights.
         vector: Of the question, length 1.
         near: Its nearest passages; those beyond count as no nearer than the last.
         facts: Its nearest propositions.
@@ -265,7 +294,7 @@ def rank_passages(
     size = len(graph.passages)
     if not size:
         return PropositionResult([], [], [], [], 0)
-    edges = graph.edges(recipe.weights)
+    edges = graph.edges
     scaled = _scaled_cosines(graph, near, edges.shape[0])
     numbers = {fact: number for number, fact in enumerate(graph.propositions)}
     known = [(numbers[fact], cosine) for fact, cosine in facts if fact in numbers]
@@ -284,8 +313,8 @@ def rank_passages(
     single, paths = _search(graph, vector, focus, concepts, recipe, vectors_of, encode)
     if recipe.first_stage:
         single = start
-    weights = _seed_weights(graph, paths, recipe.path_entities)
-    for concept, weight in _seed_weights(graph, single, recipe.first_entities).items():
+    weights = _seed_weights(graph, paths, recipe.path_entities, recipe.path_weight)
+    for concept, weight in _seed_weights(graph, single, recipe.first_entities, "best").items():
         weights[concept] = max(weight, weights.get(concept, 0.0))
     reachable = set(concepts.tolist())
     seeds = {concept: weight for concept, weight in weights.items() if concept in reachable}
@@ -361,12 +390,15 @@ def _ids(graph: PropositionGraph, path: Path) -> list[str]:
     return [graph.propositions[step] for step in path.steps]
 
 
-def _seed_weights(graph: PropositionGraph, paths: Sequence[Path], most: int) -> dict[int, float]:
-    """Return the weights of seeds of stage 2: the first concepts of some paths, each by its best path, 1 for
-    the best of all, 0 for a negative cosine."""
-    best = {concept: max(scores) for concept, scores in _concepts(graph, paths, most).items()}
-    top = max([1e-9, *best.values()])
-    return {concept: max(score, 0.0) / top for concept, score in best.items()}
+def _seed_weights(graph: PropositionGraph, paths: Sequence[Path], most: int, weight: str) -> dict[int, float]:
+    """Return the weights of seeds of stage 2: the first concepts of some paths, each by its `best` path or
+    the `sum` of its paths, as a share of the largest (PropRAG, 5.3.2, step 3: min-max scaling, as concepts on
+    no path have 0), 0 for less than 0."""
+    totals = {}
+    for concept, scores in _concepts(graph, paths, most).items():
+        totals[concept] = sum(scores) if weight == "sum" else max(scores)
+    top = max([1e-9, *totals.values()])
+    return {concept: max(total, 0.0) / top for concept, total in totals.items()}
 
 
 def _concepts(graph: PropositionGraph, paths: Sequence[Path], most: int) -> dict[int, list[float]]:
