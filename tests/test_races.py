@@ -190,7 +190,8 @@ def test_the_graph_of_propositions_is_read_once_whoever_asks(sample, tmp_path, m
         assert len(read) == len(compared) == 2, "once for each threshold, in a scope too"
     assert sample.load(rewritten(tmp_path)).documents.replaced == len(samples.RECORDS)
     here = threading.Barrier(1)
-    for source in (record["id"] for record in samples.RECORDS):
+    for record in samples.RECORDS:
+        source = record["id"]
         ask(2)
     assert len(read) == len(compared) == 3, "the memory has another version now"
     assert len(graphs._slots) == 4, "no more are kept"

@@ -103,6 +103,19 @@ def test_an_agent_retrieves_pairs(sample):
             assert "Who built the Stone Pier? Ana Ruiz" in [document["contents"] for document in found]
 
 
+def test_pairs_and_passages_are_ranked_by_their_ranks(sample):
+    body = {"queries": ["Who built the Stone Pier?"], "topk": 3, "return_scores": True}
+    with served.served(sample) as server:
+        lists = {}
+        for unit in ("passages", "pairs", "both"):
+            (found,) = server.client.post("/api/retrieve", json={**body, "unit": unit}).json()["result"]
+            lists[unit] = [one["document"]["id"] for one in found]
+    both = lists["both"]
+    assert set(both[:2]) == {lists["passages"][0], lists["pairs"][0]}, "the best of each come first"
+    assert [one["score"] for one in found][:2] == [pytest.approx(1 / 61)] * 2
+    assert both[2] in (lists["passages"][1], lists["pairs"][1])
+
+
 def test_loads_and_answers_come_as_events(server):
     head = {"Accept": "text/event-stream"}
     files = [

@@ -158,6 +158,9 @@ def notes(evaluation: Evaluation) -> list[str]:
         if judge["unjudged"]:
             answers = _count(judge["unjudged"], "answer")
             lines.append(f"{model} gave no verdict on {answers}: in LR-1 and LR-2 they count nowhere")
+    index = evaluation.settings.get("index_tokens")
+    if index is not None:
+        lines.append(f"tokens/right also counts the {index:,} tokens of the loads, in equal shares")
     first, last = evaluation.settings["gswgraph"], evaluation.settings["versions"]["gswgraph"]
     if first != last:
         lines.append(f"Begun with gswgraph {first}, and ended with {last}")
