@@ -384,6 +384,5 @@ def _part(name: str, figures: dict[str, Any], at: int) -> str:
     shown = {f"recall@{at}": recall, **{label: figures.get(name) for label, name in labels.items()}}
     texts = [f"{label} {100 * share:.1f}" for label, share in shown.items() if share is not None]
     if figures["tokens"]["total"] and figures["economy"]:
-        value = figures["economy"]["value"]
-        texts.append(f"tokens/right {'-' if value is None else f'{value:,.0f}'}")
+        texts.append(f"tokens/right {figures['economy']:,.0f}")
     return f"{one_line(name)} (n={figures['n']}) {', '.join(texts) or '-'}"

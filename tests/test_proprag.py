@@ -79,21 +79,21 @@ def test_similar_names_add_to_the_clique():
     def encode(names):
         return np.array([vectors[name] for name in names], np.float32)
 
-    similar = similar_names(list(vectors), encode).toarray()
+    similar = similar_names(list(vectors), encode, 0.8).toarray()
     assert similar[0].tolist() == pytest.approx([0, 0.9, 0, 0]), "a name of one letter is like no other"
     assert (similar == similar.T).all()
     assert similar_names(list(vectors), encode, 0.95).nnz == 0, "the threshold is a setting"
     weights = EdgeWeights(clique=2.0, synonymy=2.0)
     rows = [("p", ["f"], [["ana", "anna"]]), ("q", ["g"], [["pier", "ana"]])]
-    made = build(rows, weights, lambda names: similar_names(names, encode))
+    made = build(rows, weights, lambda names: similar_names(names, encode, 0.8))
     assert made.edges.toarray()[2, 3] == pytest.approx(2 + 1.8)
     part = made.within({"p"}.__contains__)
-    alone = build(rows[:1], weights, lambda names: similar_names(names, encode))
+    alone = build(rows[:1], weights, lambda names: similar_names(names, encode, 0.8))
     assert (part.passages, part.concepts, part.propositions) == (["p"], ["ana", "anna"], ["f"])
     assert (part.edges.toarray() == alone.edges.toarray()).all(), "as if there were no other passage"
     other = made.within({"q"}.__contains__)
     assert (other.home.tolist(), other.concepts, other.propositions) == ([0], ["ana", "pier"], ["g"])
-    assert similar_names([], encode).shape == (0, 0)
+    assert similar_names([], encode, 0.8).shape == (0, 0)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ several joined, and two compared."""
 from __future__ import annotations
 
 import json
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import combinations, product
@@ -327,28 +327,22 @@ def _tokens(rows: Sequence[Figures]) -> Figures:
     return tokens
 
 
-def economy(scored: Iterable[Scored], share: float = 0.0) -> Figures:
+def economy(scored: Iterable[Scored], share: float = 0.0) -> float | None:
     """Return GRASP's success economy, tokens for a right answer weighted by hops: sum of d tokens_d over
     sum of d right_d, d the hops (1 if not known). Right is an exact answer, or to abstain from a question
-    that the corpus does not answer.
+    that the corpus does not answer. None if nothing is right; less is better.
 
     Args:
         scored: What a strategy returned.
         share: Tokens of the index that each question bears beside its own.
-
-    Returns:
-        `value`, and `by_hops` tokens_d over right_d; None if nothing is right. Less is better.
     """
-    tokens: defaultdict[int, float] = defaultdict(float)
-    right: Counter[int] = Counter()
+    spent = earned = 0.0
     for question, row, values in scored:
         hops = question["hops"] or 1
-        tokens[hops] += row["tokens"].get("in", 0) + row["tokens"].get("out", 0) + share
-        right[hops] += values.get("em") == 1 if question["answerable"] else row["abstained"]
-    spent = sum(hops * number for hops, number in tokens.items())
-    earned = sum(hops * number for hops, number in right.items())
-    by_hops = {str(hops): tokens[hops] / right[hops] if right[hops] else None for hops in sorted(tokens)}
-    return {"value": spent / earned if earned else None, "by_hops": by_hops}
+        is_right = values.get("em") == 1 if question["answerable"] else row["abstained"]
+        spent += hops * (row["tokens"].get("in", 0) + row["tokens"].get("out", 0) + share)
+        earned += hops * is_right
+    return spent / earned if earned else None
 
 
 def _circumstances(evaluation: Evaluation) -> Figures:

@@ -100,9 +100,7 @@ def _row(name: str, summary: Summary, at: int) -> dict[str, Cell]:
         row["tokens"] = _in_and_out(tokens), "in + out"
     for kind, label in _TOKENS.items():
         row[f"tokens {label}"] = _number(tokens.get(kind) or None)
-    row["tokens/right"] = _NONE
-    if tokens["total"] and summary["economy"]:
-        row["tokens/right"] = _number(summary["economy"]["value"])
+    row["tokens/right"] = _number(summary["economy"] if tokens["total"] else None)
     row["dollars"] = _number(summary["dollars"], ",.4f")
     for label in ("mean", "p50", "p95"):
         row[f"{label} ms"] = _number(summary["ms"].get(label), ".1f")

@@ -200,22 +200,16 @@ def _numbered(texts: Iterable[str], facts: Sequence[str]) -> tuple[tuple[Listed,
     Returns:
         The entities, and the names in each fact; of older replies none, so that the words of a fact say it.
     """
-    entities: list[Listed] = []
-    mentions: dict[str, list[str]] = {}
+    plain = []
+    mentions: dict[str, list[str]] = {fact: [] for fact in facts}
     for text in texts:
-        name, bar, rest = text.partition("|")
-        if not bar:
-            entities += _entities([text])
-            continue
+        name, _, rest = text.partition("|")
         kind, _, numbers = rest.partition("|")
-        roles = ((kind.strip(), ()),) if kind.strip() else ()
-        entities.append((name.strip(), roles))
+        plain.append(f"{name}: {kind}" if kind else name)
         for number in map(int, _NUMBER.findall(numbers)):
             if number < len(facts):
-                mentions.setdefault(facts[number], []).append(name.strip())
-    if mentions:
-        mentions = {fact: mentions.get(fact, []) for fact in facts}
-    return tuple(entities), mentions
+                mentions[facts[number]].append(name.strip())
+    return _entities(plain), mentions if any(mentions.values()) else {}
 
 
 def _entities(texts: Iterable[str]) -> tuple[Listed, ...]:

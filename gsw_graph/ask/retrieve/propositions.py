@@ -36,11 +36,7 @@ if TYPE_CHECKING:
     VectorsOf: TypeAlias = Callable[[list[str]], dict[str, Vectors]]
     EncodePaths: TypeAlias = Callable[[list[list[str]]], Vectors]
 
-CHANCE = 1e-4  # share of random pairs of names above the threshold of similarity; .80 for all-MiniLM-L6-v2
-FALLBACK = 0.8  # the paper's threshold, where the names are too few to see that share
 NEIGHBOURS = 100  # similar names of one name (the code's 101)
-_SAMPLE = 2000  # names whose pairs show the threshold
-_FEWEST = 500
 _BLOCK = 1024
 _POOL = 100  # best extensions of a path that compete for the beam
 _BELOW = 0.5  # passages that stage 2 does not reach stay below those that it does, in the order of stage 1
@@ -135,18 +131,14 @@ def build(
     return PropositionGraph(passages, concepts, propositions, matrix, homes, similar, weights)
 
 
-def similar_names(names: list[str], encode: Encode, threshold: float = 0.0) -> Matrix:
-    """Return (names, names), symmetric: the cosine of names of more than two letters that is above the
-    threshold, of each name its NEIGHBOURS nearest and those whose nearest it is among.
-
-    A threshold of 0 is the cosine that a share of CHANCE of the pairs exceeds, so that it fits any embedder.
-    """
+def similar_names(names: list[str], encode: Encode, threshold: float) -> Matrix:
+    """Return (names, names), symmetric: the cosine of names of more than two letters if it is at least the
+    threshold, of each name its NEIGHBOURS nearest and those whose nearest it is among."""
     letters = [_LETTERS.sub("", name) for name in names]
     numbers = np.array([number for number, text in enumerate(letters) if len(text) > 2])
     if not len(numbers):
         return _none_similar(len(names))
     vectors = encode([names[number] for number in numbers])
-    least = threshold or _chance_cosine(vectors)
     blocks = []
     for begin in range(0, len(vectors), _BLOCK):
         cosines = vectors[begin : begin + _BLOCK] @ vectors.T
@@ -154,23 +146,12 @@ def similar_names(names: list[str], encode: Encode, threshold: float = 0.0) -> M
         if len(vectors) > NEIGHBOURS:
             floor = np.partition(cosines, -NEIGHBOURS, axis=1)[:, -NEIGHBOURS, None]
             cosines[cosines < floor] = 0
-        cosines[cosines < least] = 0
+        cosines[cosines < threshold] = 0
         blocks.append(sparse.csr_array(cosines))
     one_way = sparse.vstack(blocks, format="csr")
     similar = one_way.maximum(one_way.T).tocoo()
     places = numbers[similar.row], numbers[similar.col]
     return sparse.csr_array((similar.data, places), shape=(len(names), len(names)))
-
-
-def _chance_cosine(vectors: Vectors) -> float:
-    """Return the cosine that a share of CHANCE of the pairs exceeds."""
-    if len(vectors) < _FEWEST:
-        return FALLBACK
-    size = min(_SAMPLE, len(vectors))
-    numbers = np.linspace(0, len(vectors) - 1, size).astype(np.intp)
-    sample = vectors[numbers]
-    pairs = (sample @ sample.T)[np.triu_indices(size, 1)]
-    return float(np.quantile(pairs, 1 - CHANCE))
 
 
 def _none_similar(names: int) -> Matrix:

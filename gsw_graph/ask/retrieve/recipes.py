@@ -452,7 +452,7 @@ class PropositionRecipe(Recipe):
     the best single propositions (5): first_stage, of those of stage 1, else of those within the subgraph.
     Size. nearest: passages whose cosines it knows. steps: of a walk. whole: whether it goes over the whole
     graph, which is kept for a version of the memory, with edges between names whose cosine is `synonyms` at
-    least (0: a share of pairs, that fits any embedder); else over `limit` passages around the question, `cap`
+    least; else over `limit` passages around the question, `cap`
     propositions of one concept, without. instruction: before the question where it is embedded, which
     belongs to an embedder (the code's to NV-Embed-v2; the paper prints none).
     """
@@ -479,7 +479,7 @@ class PropositionRecipe(Recipe):
     nearest: int = count(100)
     steps: int = count(30)
     whole: bool = False
-    synonyms: float = 0.0
+    synonyms: float = 0.8
     instruction: str = ""
     cap: int = count(100)
     limit: int = count(1000)
@@ -499,7 +499,6 @@ PROPRAG_PAPER = PropositionRecipe(
     path_weight="sum",
     exact=40,
     whole=True,
-    synonyms=0.8,
 )
 PROPOSITION_RECIPES = {"default": PropositionRecipe(), "paper": PROPRAG_PAPER}
 
