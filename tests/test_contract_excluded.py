@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 import samples
 
@@ -163,3 +165,9 @@ def test_a_question_without_its_gold_passages_has_no_answer(embedded_sample):
         {"question": "b", "strategy": "", "reason": "its gold passages are not in the memory"}
     ]
     assert found.settings["protocol"].endswith("without the gold passages")
+
+
+def test_every_statement_asks_of_each_passage_whether_it_is_seen():
+    for file in sorted((Path(__file__).parents[1] / "cypher").rglob("*.cypher")):
+        text = file.read_text(encoding="utf-8")
+        assert text.count("$scope[") == text.count("coalesce($scope["), file.name

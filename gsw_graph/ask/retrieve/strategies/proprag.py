@@ -39,13 +39,7 @@ def run(context: Context, query: Query, recipe: PropositionRecipe) -> Retrieved:
         part = reader.propositions_around(
             vector.tolist(), recipe.nearest, recipe.propositions, cap=cap, limit=limit
         )
-    if recipe.whole:
-        graph = _whole(context, recipe)
-    else:
-        without_facts = {passage for passage, _ in part.near}
-        without_facts.difference_update(passage for passage, *_ in part.passages)
-        rows = [*part.passages, *((passage, [], []) for passage in without_facts)]
-        graph = build(rows, recipe.weights)
+    graph = _whole(context, recipe) if recipe.whole else build(part.passages, recipe.weights)
 
     def vectors_of(ids: list[str]) -> dict[str, Vectors]:
         with context.clock("database"):
