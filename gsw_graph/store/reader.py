@@ -375,7 +375,8 @@ class Reader:
         """Return rows of a passage, its propositions and the concepts that each mentions, streamed: of the
         whole memory, whatever the scope is."""
         for row in self.stream("read/proposition_graph"):
-            yield row["id"], row["ids"], row["mentions"]
+            if None not in (row["id"], *row["ids"]):  # what was removed meanwhile has no id
+                yield row["id"], row["ids"], row["mentions"]
 
 
 def _with_cosines(row: Row) -> Scored:
