@@ -149,6 +149,11 @@ def eval() -> None:
     help="Each question without its gold passages: what is refused of what has no answer.",
 )
 @click.option("--trace", is_flag=True, help="Keep the way to each answer in trace.jsonl of --out.")
+@click.option(
+    "--with-index",
+    is_flag=True,
+    help="Tokens for a right answer count those of the loads too, in equal shares (gswgraph ledger).",
+)
 @json_option
 @click.pass_obj
 def run(url: str | None, /, questions: str, strategy: list[Variant], as_json: bool, **options: Any) -> None:
@@ -178,7 +183,8 @@ def run(url: str | None, /, questions: str, strategy: list[Variant], as_json: bo
     overrides = {"llm": options["llm"], "concurrency": at_once if at_once > 1 else None}
     question_set = read_questions(questions).subset(options["limit"], options["sample"], options["seed"])
     protocol |= {
-        name: options[name] for name in ("judge", "in_order", "without_gold", "trace", "budget", "out")
+        name: options[name]
+        for name in ("judge", "in_order", "without_gold", "trace", "with_index", "budget", "out")
     }
     with (
         going_on(options["out"]),
@@ -196,7 +202,7 @@ def run(url: str | None, /, questions: str, strategy: list[Variant], as_json: bo
 @click.argument("second", type=click.Path(exists=True), metavar="B")
 @json_option
 def compare(first: str, second: str, as_json: bool) -> None:
-    """What B has more than A, question by question: two folders of `eval --out`, or their results.json.
+    """What B has more than A, question by question: two folders of `eval --out`, or their results.json. Strategies of the same name are compared, or each of A with each of B.
 
     \b
     Example:
@@ -378,6 +384,5 @@ def _part(name: str, figures: dict[str, Any], at: int) -> str:
     shown = {f"recall@{at}": recall, **{label: figures.get(name) for label, name in labels.items()}}
     texts = [f"{label} {100 * share:.1f}" for label, share in shown.items() if share is not None]
     if figures["tokens"]["total"] and figures["economy"]:
-        value = figures["economy"]["value"]
-        texts.append(f"tokens/right {'-' if value is None else f'{value:,.0f}'}")
+        texts.append(f"tokens/right {figures['economy']:,.0f}")
     return f"{one_line(name)} (n={figures['n']}) {', '.join(texts) or '-'}"

@@ -839,9 +839,9 @@ class Memory:
                 )
 
         reader = self._reader
-        reader.excluded = frozenset(options.excluded)
         if options.has_scope:
             limit_reader(reader, options, self._scopes)
+        reader.exclude(options.excluded)
         return Context(
             reader,
             self,

@@ -66,6 +66,7 @@ ON_NEO4J = {
         "test_a_passage_is_superseded",
     ),
     "test_contract_cypher": ALL_OF_IT,
+    "test_contract_excluded": ("test_what_is_excluded", "test_pairs_of_excluded"),
     "test_contract_explore": ("test_each_analysis",),
     "test_contract_forget": ("test_forgetting_by_path", "test_forgetting_everything"),
     "test_contract_hostile": ("test_hostile",),

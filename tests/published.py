@@ -199,6 +199,33 @@ def write(folder):
     (folder / "novel.json").write_text(json.dumps(novels))
 
 
+def facts(stage, said):
+    """What the model finds in passages for the profiles `propositions` and `two-step`."""
+    parts = (
+        re.split(r"^Passage (\d+)$", said, flags=re.MULTILINE)
+        if stage == "extract_propositions"
+        else ["", "1", said]
+    )
+    passages = []
+    for number, text in zip(parts[1::2], parts[2::2], strict=True):
+        found = extracted({"messages": ["", {"content": text}]})
+        names = [entity["name"] for entity in found["entities"]]
+        passages.append(
+            {
+                "number": int(number),
+                "propositions": found["propositions"],
+                "entities": [f"{name}|thing|0" for name in names],
+            }
+        )
+    listed = [{"text": fact, "entities": names} for fact in found["propositions"]]
+    replies = {
+        "extract_propositions": {"passages": passages},
+        "extract_entities": {"entities": [f"{name}: thing" for name in names]},
+        "extract_listed": {"propositions": listed},
+    }
+    return replies[stage]
+
+
 def model(body):
     """What the model says to each request."""
     stage = stage_of(body)
@@ -226,6 +253,8 @@ def model(body):
     }
     if stage in ("extract", "repair"):
         return extracted(body)
+    if stage.startswith("extract_"):
+        return facts(stage, said)
     if stage == "judge":
         wanted = body["response_format"]["json_schema"]["schema"]["properties"]
         return {key: value for key, value in replies["judge"].items() if key in wanted}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 import samples
 
@@ -9,6 +11,9 @@ from gsw_graph.ask.retrieve.strategies import strategies
 from gsw_graph.errors import InputError
 from gsw_graph.evaluate import evaluate
 from gsw_graph.evaluate.data import question_set
+from gsw_graph.model.results import Trace
+from gsw_graph.store.facts import hop
+from gsw_graph.store.facts import near as facts_near
 
 OF_ALL = [name for name, strategy in strategies().items() if "llm" not in strategy.needs]
 
@@ -28,6 +33,51 @@ def test_nothing_comes_from_an_excluded_passage(embedded_sample, strategy):
     assert embedded_sample.ask(question, **options).passages == before.passages, (
         "the next question sees them again"
     )
+
+
+def test_what_is_excluded_is_as_if_it_were_forgotten(sample):
+    source = samples.RECORDS[0]["id"]
+    hidden = sample.ask(samples.QUESTION, strategy="dense", k=9, inside=(source,), keep=False).passages
+    proprag = strategies()["proprag"]
+    asked = [*OF_ALL, proprag.with_recipe(proprag.recipes["paper"])]
+    asked.remove("bm25")  # its scores know how often a word occurs in all of an index
+
+    def ask(**options):
+        found = []
+        for strategy in asked:
+            answer = sample.ask(samples.QUESTION, strategy=strategy, k=9, trace=True, keep=False, **options)
+            trace = answer.trace or Trace()
+            runs = [[edge.number for edge in run.edges] for run in trace.runs or ()]
+            passages = [(passage.id, round(passage.score, 4)) for passage in answer.passages]
+            found.append((passages, trace.bridges, runs))
+        return found
+
+    before = ask(excluded=tuple(passage.id for passage in hidden))
+    sample.forget(source)
+    for strategy, was, now in zip(asked, before, ask(), strict=True):
+        assert was == now, strategy
+
+
+def test_pairs_of_excluded_passages_take_no_places(sample):
+    question = "Who built the Stone Pier?"
+    (vector,) = sample.embedder.encode_query([question])
+    asked = {"embedding": vector.tolist(), "words": "", "keys": [], "passages": []}
+    reader = sample._reader
+
+    def nearest():
+        (candidates,) = hop(reader, [asked], pairs=2, entities=0, common=0).candidates
+        return [pair.passage for pair, ways in candidates if ways == ("vector",)]
+
+    first = nearest()
+    assert len(first) == 2
+    reader.exclude(first)
+    after = nearest()
+    assert len(after) == 2, "others take the places"
+    assert not set(after) & set(first)
+    near = {"nearest": 2, "worded": 0, "common": 0, "most": 3, "units": "pairs"}
+    agents = facts_near(reader, asked["embedding"], "", [], **near).facts
+    assert len(agents) == 2
+    assert not {fact.passage.id for fact in agents} & set(first)
 
 
 def test_what_was_shown_is_searched_and_others_come_in_its_place(embedded_sample):
@@ -115,3 +165,9 @@ def test_a_question_without_its_gold_passages_has_no_answer(embedded_sample):
         {"question": "b", "strategy": "", "reason": "its gold passages are not in the memory"}
     ]
     assert found.settings["protocol"].endswith("without the gold passages")
+
+
+def test_every_statement_asks_of_each_passage_whether_it_is_seen():
+    for file in sorted((Path(__file__).parents[1] / "cypher").rglob("*.cypher")):
+        text = file.read_text(encoding="utf-8")
+        assert text.count("$scope[") == text.count("coalesce($scope["), file.name

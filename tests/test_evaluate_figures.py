@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 from evaluate_fakes import FakeMemory, questions, record
 
+from gsw_graph.config import Settings
 from gsw_graph.evaluate import compare, evaluate, load, write
+from gsw_graph.evaluate.evaluation import _scored, economy
 from gsw_graph.evaluate.metrics import interval
+from gsw_graph.evaluate.report import notes
+from gsw_graph.model.ledger import Entry
+from gsw_graph.models.chat.cache import FILE, Cache, Ledger
 
 FOUR = questions(
     record("a", 1, 2, hops=2),
@@ -83,11 +90,8 @@ def test_figures_by_hand(four):
     assert one["dollars"] == 0.75
     assert one["plans"] == {"llm": 1, "none": 3}
     # two hops: 160 tokens, a is right. Three hops: 25 tokens, c is rightly abstained from
-    expected = {
-        "value": pytest.approx((2 * 160 + 3 * 25) / (2 * 1 + 3 * 1)),
-        "by_hops": {"2": 160, "3": 25},
-    }
-    assert one["economy"] == expected
+    assert one["economy"] == pytest.approx((2 * 160 + 3 * 25) / (2 * 1 + 3 * 1))
+    assert {hops: part["economy"] for hops, part in one["by_hops"].items()} == {"2": 160, "3": 25}
     assert one["intervals"]["f1"] == list(interval([1, 0.5, 0]))
 
 
@@ -125,6 +129,43 @@ def test_two_evaluations_compared(four):
     assert by_metric["recall@2"]["below"] == 1
     assert by_metric["f1"]["mean"] == 0
     assert by_metric["f1"]["n"] == 3
+
+
+def test_strategies_of_different_runs_are_compared(four):
+    other = evaluate(FakeMemory(lambda question, strategy: [1], SAID), FOUR, ["linked", "bm25"], k=10)
+    done = compare(other, four)
+    names = {(row["first"], row["second"]) for row in done.differences}
+    assert names == {(first, second) for first in ("linked", "bm25") for second in ("ricr", "dense")}
+    assert done.settings == {"strategy": ["linked, bm25", "ricr, dense"]}
+    (recall,) = (
+        row
+        for row in done.differences
+        if (row["first"], row["second"], row["metric"]) == ("bm25", "ricr", "recall@1")
+    )
+    assert recall["mean"] == pytest.approx(0.0)
+
+
+def test_tokens_for_a_right_answer_count_those_of_the_index():
+    scored = _scored(evaluate(FakeMemory(found, SAID), FOUR, ["ricr"], k=10).questions, "ricr", {"k": 10})
+    assert economy(scored) == economy(scored, 0)
+    # A share of 50 for each of two questions of two hops and two of three.
+    expected = (2 * (160 + 100) + 3 * (25 + 100)) / (2 + 3)
+    assert economy(scored, 50) == pytest.approx(expected)
+
+
+def test_the_index_took_what_the_ledger_has_for_the_documents(tmp_path):
+    cache = Cache(tmp_path / FILE)
+    ledger = Ledger(cache)
+    for document, stage in (("a.md", "extract"), ("a.md", "repair"), ("other.md", "extract"), ("", "answer")):
+        ledger.add(Entry(document, stage, "m", calls=1, prompt_tokens=90, completion_tokens=10))
+    cache.close()
+    memory = FakeMemory(found, SAID, settings=Settings(cache_dir=tmp_path))
+    memory.documents = lambda: SimpleNamespace(documents=[SimpleNamespace(source="a.md")])
+    done = evaluate(memory, FOUR, ["ricr"], k=10, with_index=True)
+    assert done.settings["index_tokens"] == 200
+    by_hops = done.strategies["ricr"]["by_hops"]
+    assert {hops: part["economy"] for hops, part in by_hops.items()} == {"2": 260, "3": 125}
+    assert any("200 tokens of the loads" in note for note in notes(done))
 
 
 def test_a_hostile_question_can_be_written(tmp_path):

@@ -91,6 +91,32 @@ def test_what_a_profile_brings(profile, calls, mentions, tmp_path):
         assert ("person", ()) in next(entity for entity in found.entities if entity.name == "Ana Ruiz").roles
 
 
+def test_a_proposition_mentions_the_entities_that_have_its_number(tmp_path):
+    parts = [
+        {
+            "number": 1,
+            "propositions": [
+                "Ana Ruiz built the Stone Pier.",
+                "It was built in 1902.",
+                "Ana Ruiz was known.",
+            ],
+            "entities": ["Ana Ruiz|person|0", "Stone Pier | pier | 0, 1", "1902|date|1 7"],
+        },
+        PROPOSITIONS[0],
+    ]
+    work, _ = workspace("propositions", tmp_path, lambda *_: ok({"passages": parts}))
+    assert work.failures == []
+    found = {fact.text: [name for name, _ in fact.mentions] for fact in work.workspace.propositions}
+    assert found["Ana Ruiz built the Stone Pier."] == ["Ana Ruiz", "Stone Pier"]
+    assert found["It was built in 1902."] == ["Stone Pier", "1902"], "though its words name one of them"
+    assert found.get("Ana Ruiz was known.", []) == [], "its number is at no entity"
+    assert found["Juan Ruiz bought the Stone Pier."] == ["Juan Ruiz", "Stone Pier"], (
+        "without numbers by words"
+    )
+    roles = {entity.name: entity.roles for entity in work.workspace.entities}
+    assert ("pier", ()) in roles["Stone Pier"]
+
+
 def test_a_reply_without_one_of_its_passages_is_repaired_or_listed(tmp_path):
     def answer(call, body):
         if call == 2:

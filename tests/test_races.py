@@ -143,45 +143,58 @@ def test_all_is_forgotten_between_two_statements(sample, monkeypatch):
     assert after
 
 
-def test_names_are_compared_once_whoever_asks(sample, tmp_path, monkeypatch):
+def test_the_graph_of_propositions_is_read_once_whoever_asks(sample, tmp_path, monkeypatch):
     from gsw_graph.ask.retrieve import propositions
 
-    threads = 4
+    threads = 16
     here = threading.Barrier(threads)
-    computed = list[int]()
+    read = list[int]()
+    compared = list[int]()
     similar = propositions.similar_names
-    look = proprag._similar
+    rows = Reader.proposition_graph
+    look = proprag._whole
 
     def counted(names, *rest):
-        computed.append(len(names))
+        compared.append(len(names))
         return similar(names, *rest)
+
+    def counted_rows(reader):
+        read.append(1)
+        return rows(reader)
 
     def together(*arguments):
         here.wait(WAIT)
         return look(*arguments)
 
     monkeypatch.setattr(propositions, "similar_names", counted)
-    monkeypatch.setattr(proprag, "_similar", together)
-    monkeypatch.setattr(proprag, "_SIMILAR", Once(4))
+    monkeypatch.setattr(Reader, "proposition_graph", counted_rows)
+    monkeypatch.setattr(proprag, "_whole", together)
+    graphs = Once(4)
+    monkeypatch.setattr(proprag, "_GRAPHS", graphs)
     paper = STRATEGIES["proprag"].with_recipe(STRATEGIES["proprag"].recipes["paper"])
     other = paper.with_recipe(replace(paper.recipe, synonyms=0.9))
+    source = samples.RECORDS[0]["id"]
 
     def ask(number):
-        return [
-            p.id
-            for p in sample.ask(samples.QUESTION, strategy=(paper, other)[number % 2], llm=False, keep=False)
-        ]
+        options = {"inside": (source,)} if number % 4 > 1 else {}
+        strategy = (paper, other)[number % 2]
+        answer = sample.ask(samples.QUESTION, strategy=strategy, llm=False, keep=False, **options)
+        return [passage.id for passage in answer.passages]
 
     for _ in range(2):
         with ThreadPoolExecutor(threads) as pool:
-            found = [one.result(WAIT) for one in [pool.submit(ask, number) for number in range(threads)]]
-        assert found[0] == found[2]
-        assert found[1] == found[3]
-        assert len(computed) == 2, "one for each threshold"
+            found = list(pool.map(ask, range(threads)))
+        for number in range(4, threads):
+            assert found[number] == found[number % 4]
+        assert len(found[2]) < len(found[0]), "a scope has fewer passages"
+        assert len(read) == len(compared) == 2, "once for each threshold, in a scope too"
     assert sample.load(rewritten(tmp_path)).documents.replaced == len(samples.RECORDS)
     here = threading.Barrier(1)
-    ask(0)
-    assert len(computed) == 3, "the memory has other names now"
+    for record in samples.RECORDS:
+        source = record["id"]
+        ask(2)
+    assert len(read) == len(compared) == 3, "the memory has another version now"
+    assert len(graphs._slots) == 4, "no more are kept"
 
 
 def test_one_computes_while_others_wait():

@@ -103,7 +103,11 @@ def test_the_commands_of_the_page_run_as_they_stand(tmp_path, monkeypatch):
     assert runs["grasp"].strategies["ircot"]["lr1"] == 1
     assert runs["novel"].strategies["linked"]["coverage"] == 0.5
     assert {"Fact Retrieval", "Contextual Summarize"} == set(runs["novel"].strategies["linked"]["by_type"])
-    assert runs["longbench"].strategies["linked"]["f1"] == 1
+    assert runs["grasp"].settings["index_tokens"] > 0
+    assert runs["longbench"].strategies["grasp [recipe=paper]"]["f1"] == 1
+    assert set(runs["proprag-length"].strategies) & set(runs["proprag-width"].strategies) == {
+        "proprag [recipe=paper]"
+    }
     assert runs["locomo"].strategies["linked"]["recall"]["20"] == 1
     for evaluation in runs.values():
         assert not evaluation.failures

@@ -118,6 +118,19 @@ def test_a_client_sends_the_last_turns_and_the_server_keeps_none(sample):
         )
 
 
+def test_pairs_and_passages_are_ranked_by_their_ranks(sample):
+    body = {"queries": ["Who built the Stone Pier?"], "topk": 3, "return_scores": True}
+    with served.served(sample) as server:
+        lists = {}
+        for unit in ("passages", "pairs", "both"):
+            (found,) = server.client.post("/api/retrieve", json={**body, "unit": unit}).json()["result"]
+            lists[unit] = [one["document"]["id"] for one in found]
+    both = lists["both"]
+    assert set(both[:2]) == {lists["passages"][0], lists["pairs"][0]}, "the best of each come first"
+    assert [one["score"] for one in found][:2] == [pytest.approx(1 / 61)] * 2
+    assert both[2] in (lists["passages"][1], lists["pairs"][1])
+
+
 def test_loads_and_answers_come_as_events(server):
     head = {"Accept": "text/event-stream"}
     files = [

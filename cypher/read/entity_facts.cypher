@@ -1,9 +1,9 @@
 // Facts of a name, and the passages it occurs in: what an agent reads that follows the name.
-// $key: the id of its concept; $embedding: of what the agent looks for; $scan: facts, and passages, of a very common name that are looked at; $most: rows of each, the nearest first; $scope: as of `dense`.
+// $key: the id of its concept; $embedding: of what the agent looks for; $scan: facts, and passages, of a very common name that are looked at; $most: rows of each, the nearest first; $scope, $open: as of `dense`.
 // Columns as of `facts`; `fact` is null in the row of a passage itself. Runs once a round of an agent that follows a name.
 CALL () {
   MATCH (:Concept {id: $key})-[:ALIAS_OF*0..2]-(:Concept)<-[:REFERS_TO]-(:Entity)<-[:MENTIONS|ABOUT|ANSWERED_BY]-(fact)
-  WHERE (fact:Proposition OR size(fact.answers) > 0) AND ($scope IS NULL OR EXISTS { MATCH (fact)-[:IN]->(p:Passage) WHERE $scope[p.id] })
+  WHERE (fact:Proposition OR size(fact.answers) > 0) AND ($scope IS NULL OR EXISTS { MATCH (fact)-[:IN]->(p:Passage) WHERE coalesce($scope[p.id], $open) })
   WITH DISTINCT fact LIMIT $scan
   WITH fact, vector.similarity.cosine(fact.embedding, $embedding) AS cosine
   ORDER BY cosine DESC, fact.id
@@ -12,7 +12,7 @@ CALL () {
   RETURN fact.id AS fact, coalesce(fact.text, fact.question) AS fact_text, fact.answers AS answers, cosine, p
   UNION ALL
   MATCH (:Concept {id: $key})-[:ALIAS_OF*0..2]-(:Concept)<-[:REFERS_TO]-(:Entity)-[:IN]->(p:Passage)
-  WHERE $scope IS NULL OR $scope[p.id]
+  WHERE $scope IS NULL OR coalesce($scope[p.id], $open)
   WITH DISTINCT p LIMIT $scan
   WITH p, vector.similarity.cosine(p.embedding, $embedding) AS cosine
   ORDER BY cosine DESC, p.id

@@ -1,7 +1,7 @@
 // One hop of the chains: the pairs that may answer some concrete questions, with the ways they came. All sub-questions of a level and all beams in one round trip.
 // $questions: [{embedding, words, keys, passages}], words for the full-text index, keys what may be names in the question, passages ids whose pairs are wanted;
 // $pairs: nearest of the vector index;
-// $scope, $spread: as of `dense`;
+// $scope, $open, $spread: as of `dense`;
 // $entities: names of the full-text index, equal ones of several documents being one; $common: a name that occurs in more passages than this brings no pairs (the vectors find those
 // that matter), so that what a hop costs is bounded; with a scope, in more passages of it.
 // Neo4j looks at as many nodes as it is asked for, and misses some of the nearest where these are few: so 50 more are asked for.
@@ -11,7 +11,7 @@ UNWIND $questions AS question
 CALL (question) {
   CALL db.index.vector.queryNodes('qa_pair_embedding', toInteger(($pairs + 50) * $spread), question.embedding) YIELD node AS pair, score
   WITH pair, score
-  WHERE $scope IS NULL OR EXISTS { MATCH (pair)-[:IN]->(p:Passage) WHERE $scope[p.id] }
+  WHERE $scope IS NULL OR EXISTS { MATCH (pair)-[:IN]->(p:Passage) WHERE coalesce($scope[p.id], $open) }
   ORDER BY score DESC, pair.id
   LIMIT $pairs
   RETURN collect(pair) AS near
@@ -20,7 +20,7 @@ CALL (question) {
   UNWIND CASE WHEN question.words = '' THEN [] ELSE [question.words] END AS words
   CALL db.index.fulltext.queryNodes('entity_text', words, {limit: toInteger($entities * 10 * $spread)}) YIELD node AS e, score
   MATCH (e)-[:REFERS_TO]->(c:Concept)
-  WHERE (c.passages <= $common OR ($scope IS NOT NULL AND COUNT { MATCH (c)<-[:REFERS_TO]-(:Entity)-[:IN]->(p:Passage) WHERE $scope[p.id] } <= $common)) AND ($scope IS NULL OR EXISTS { MATCH (e)-[:IN]->(p:Passage) WHERE $scope[p.id] })
+  WHERE (c.passages <= $common OR ($scope IS NOT NULL AND COUNT { MATCH (c)<-[:REFERS_TO]-(:Entity)-[:IN]->(p:Passage) WHERE coalesce($scope[p.id], $open) } <= $common)) AND ($scope IS NULL OR EXISTS { MATCH (e)-[:IN]->(p:Passage) WHERE coalesce($scope[p.id], $open) })
   WITH c, max(score) AS score, collect(e) AS written
   ORDER BY score DESC, c.id
   LIMIT $entities
@@ -31,7 +31,7 @@ CALL (question) {
 CALL (question) {
   UNWIND question.keys AS key
   MATCH (:Concept {id: key})-[:ALIAS_OF*0..2]-(c:Concept)
-  WHERE c.passages <= $common OR ($scope IS NOT NULL AND COUNT { MATCH (c)<-[:REFERS_TO]-(:Entity)-[:IN]->(p:Passage) WHERE $scope[p.id] } <= $common)
+  WHERE c.passages <= $common OR ($scope IS NOT NULL AND COUNT { MATCH (c)<-[:REFERS_TO]-(:Entity)-[:IN]->(p:Passage) WHERE coalesce($scope[p.id], $open) } <= $common)
   MATCH (c)<-[:REFERS_TO]-(:Entity)<-[:ABOUT]-(pair:QAPair)
   RETURN collect(DISTINCT pair) AS named
 }
@@ -47,7 +47,7 @@ CALL (lists) {
   UNWIND pairs AS pair
   WITH DISTINCT pair
   MATCH (pair)-[:IN]->(p:Passage)-[:PART_OF]->(:Document {status: 'ready'})
-  WHERE $scope IS NULL OR $scope[p.id]
+  WHERE $scope IS NULL OR coalesce($scope[p.id], $open)
   MATCH (pair)<-[:ASKS]-(v:VerbPhrase)
   OPTIONAL MATCH (pair)-[:ANSWERED_BY]->(e:Entity)
   WITH pair, p, v, collect(e.description) AS roles

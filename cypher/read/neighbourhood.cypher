@@ -3,7 +3,7 @@
 // $embeddings: of the questions; $keys: what may be names in them; $near: passages of the vector index; $best: of them, those whose names are seeds;
 // $cap: passages of one name, those that it is the title of first; $scan: how many of a very common name are looked at; $limit: passages in all.
 // $texts: passages near each question, and as many that its rare names lead to, whose texts come too: a walk finds most of its first among these.
-// $scope: ids of the passages that are searched, as a map, null for all; $spread: nodes of the index looked at for each that is wanted.
+// $scope, $open: as of `dense`; $spread: nodes of the index looked at for each that is wanted.
 // $seen, $known: ids of seed names and of passages that an earlier one has brought; what is around these is there.
 // Neo4j looks at as many nodes as it is asked for, and misses some of the nearest where these are few: so 50 more are asked for.
 // One row: `total` passages of the memory; `near` a map a question with its nearest passages; `seeds`; `passages`, each [id, names, weights]; `names`, each [id, canonical, frequency]; `texts`.
@@ -13,7 +13,7 @@ UNWIND $embeddings AS embedding
 CALL (embedding) {
   CALL db.index.vector.queryNodes('passage_embedding', toInteger(($near + 50) * $spread), embedding) YIELD node AS p, score
   MATCH (p)-[:PART_OF]->(:Document {status: 'ready'})
-  WHERE $scope IS NULL OR $scope[p.id]
+  WHERE $scope IS NULL OR coalesce($scope[p.id], $open)
   WITH p, score
   ORDER BY score DESC, p.id
   LIMIT $near
@@ -37,7 +37,7 @@ CALL (held, named) {
   WHERE NOT c.id IN $seen
   CALL (c) {
     MATCH (c)<-[n:NAMES]-(p:Passage)
-    WHERE $scope IS NULL OR $scope[p.id]
+    WHERE $scope IS NULL OR coalesce($scope[p.id], $open)
     WITH n, p LIMIT $scan
     RETURN p, n.title AS title
     ORDER BY title DESC, p.id
@@ -61,7 +61,7 @@ CALL (all) {
   UNWIND some AS c
   WITH DISTINCT c
   OPTIONAL MATCH (c)-[:ALIAS_OF]->(canonical:Concept)
-  RETURN collect([c.id, coalesce(canonical.id, c.id), CASE WHEN $scope IS NULL THEN COUNT { (c)<-[:NAMES]-() } ELSE COUNT { MATCH (c)<-[:NAMES]-(q:Passage) WHERE $scope[q.id] } END]) AS names
+  RETURN collect([c.id, coalesce(canonical.id, c.id), CASE WHEN $scope IS NULL THEN COUNT { (c)<-[:NAMES]-() } ELSE COUNT { MATCH (c)<-[:NAMES]-(q:Passage) WHERE coalesce($scope[q.id], $open) } END]) AS names
 }
 CALL (lists, named) {
   CALL (lists, named) {
@@ -70,10 +70,10 @@ CALL (lists, named) {
     RETURN p
     UNION
     UNWIND named AS c
-    WITH c, CASE WHEN $scope IS NULL THEN COUNT { (c)<-[:NAMES]-() } ELSE COUNT { MATCH (c)<-[:NAMES]-(q:Passage) WHERE $scope[q.id] } END AS places
+    WITH c, CASE WHEN $scope IS NULL THEN COUNT { (c)<-[:NAMES]-() } ELSE COUNT { MATCH (c)<-[:NAMES]-(q:Passage) WHERE coalesce($scope[q.id], $open) } END AS places
     WHERE places <= $cap
     MATCH (c)<-[n:NAMES]-(p:Passage)
-    WHERE $scope IS NULL OR $scope[p.id]
+    WHERE $scope IS NULL OR coalesce($scope[p.id], $open)
     WITH p, sum(n.weight / sqrt(places)) AS weight
     ORDER BY weight DESC, p.id
     LIMIT $texts
@@ -82,4 +82,4 @@ CALL (lists, named) {
   MATCH (p)-[:PART_OF]->(d:Document {status: 'ready'})
   RETURN collect({id: p.id, title: CASE p.title WHEN '' THEN d.title ELSE p.title END, text: p.text, source: d.source, document: d.id, section: p.section, speaker: p.speaker, at: p.at}) AS texts
 }
-RETURN CASE WHEN $scope IS NULL THEN COUNT { MATCH (:Passage) } ELSE size(keys($scope)) END AS total, near, seeds, passages, names, texts
+RETURN CASE WHEN $scope IS NULL THEN COUNT { MATCH (:Passage) } WHEN $open THEN COUNT { MATCH (:Passage) } - size(keys($scope)) ELSE size(keys($scope)) END AS total, near, seeds, passages, names, texts

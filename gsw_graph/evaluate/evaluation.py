@@ -7,7 +7,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from itertools import combinations
+from itertools import combinations, product
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
@@ -65,7 +65,7 @@ class Comparison(Result):
         questions: How many both asked.
         only_first, only_second: What one of them asked alone.
         settings: What was set otherwise, by name [first, second]: files by their hashes, `config.` before
-            what the settings object has, `strategy` where each has one of its own.
+            what the settings object has, `strategy` if they have none of the same name.
         differences: By strategy and metric the second minus the first, with its 95 % interval.
     """
 
@@ -99,6 +99,7 @@ def assemble(
         verdicts: Of a judge; None if nothing was judged.
     """
     listed = [_listed(question) for question in questions.questions]
+    share = settings.get("index_tokens", 0) / max(len(listed), 1)
     figures: dict[str, Figures] = {}
     scored: dict[str, list[Scored]] = {}
     for name, rows in outcomes.items():
@@ -114,7 +115,7 @@ def assemble(
             del outcome["variant"], outcome["key"]
             entry["strategies"][name] = outcome
         scored[name] = _scored(listed, name, settings)
-        figures[name] = summarise(scored[name], answers=answers)
+        figures[name] = summarise(scored[name], share, answers=answers)
     names = list(outcomes)
     pairs = list(combinations(names, 2))
     if len(names) > ALL_PAIRS:
@@ -172,10 +173,10 @@ def _scored(questions: Iterable[Figures], strategy: str, settings: Figures) -> l
     return scored
 
 
-def summarise(scored: Sequence[Scored], *, answers: bool) -> Figures:
+def summarise(scored: Sequence[Scored], share: float = 0.0, *, answers: bool) -> Figures:
     """Return the figures of all questions, `intervals` of them, and under `by_hops` and `by_type` those of
-    the questions of so many hops and of a type (`?`: not known)."""
-    figures = _figures(scored, answers=answers)
+    the questions of so many hops and of a type (`?`: not known). share: as of `economy`."""
+    figures = _figures(scored, share, answers=answers)
     figures["intervals"] = {}
     for metric in METRICS:
         if limits := interval(_values(scored, metric)):
@@ -186,7 +187,7 @@ def summarise(scored: Sequence[Scored], *, answers: bool) -> Figures:
             groups.setdefault(one.question[field], []).append(one)
         parts: dict[str, Figures] = {}
         for value in sorted(groups, key=lambda value: (not value, value)):
-            parts[str(value or "?")] = _figures(groups[value], answers=answers)
+            parts[str(value or "?")] = _figures(groups[value], share, answers=answers)
         figures[f"by_{field}"] = parts
     return figures
 
@@ -222,21 +223,18 @@ def load(path: str | Path) -> Evaluation:
 
 
 def compare(first: Evaluation | str | Path, second: Evaluation | str | Path) -> Comparison:
-    """Compare two evaluations, or the files or folders that hold them: strategies of the same name, or the
-    only one of each. InputError: they have no question or no strategy in common."""
+    """Compare two evaluations, or the files or folders that hold them: strategies of the same name or, if
+    there are none, each of the first with each of the second. InputError: they have no question in common."""
     a = first if isinstance(first, Evaluation) else load(first)
     b = second if isinstance(second, Evaluation) else load(second)
     names = [(name, name) for name in a.strategies if name in b.strategies]
-    if not names and len(a.strategies) == len(b.strategies) == 1:
-        names = list(zip(a.strategies, b.strategies, strict=True))
+    if not names:
+        names = list(product(a.strategies, b.strategies))
     others = {_identity(question): question for question in b.questions}
     shared = [question for question in a.questions if _identity(question) in others]
-    if not names or not shared:
-        noun = "question" if names else "strategy"
-        raise InputError(
-            f"the evaluations have no {noun} in common",
-            hint=f"The first has {', '.join(a.strategies)}, the second {', '.join(b.strategies)}",
-        )
+    if not shared:
+        hint = "Compare two runs of the same questions"
+        raise InputError("the evaluations have no question in common", hint=hint)
     rows: list[Figures] = []
     for name, other in names:
         first_scored = _scored(shared, name, a.settings)
@@ -248,7 +246,7 @@ def compare(first: Evaluation | str | Path, second: Evaluation | str | Path) -> 
         if was.get(setting) != now.get(setting):
             changed[setting] = [was.get(setting), now.get(setting)]
     if names[0][0] != names[0][1]:
-        changed["strategy"] = list(names[0])
+        changed["strategy"] = [", ".join(a.strategies), ", ".join(b.strategies)]
     number = len(shared)
     return Comparison(number, len(a.questions) - number, len(b.questions) - number, changed, rows)
 
@@ -261,7 +259,7 @@ def _values(scored: Iterable[Scored], metric: str) -> list[float]:
     return [one.values[metric] for one in scored if metric in one.values]
 
 
-def _figures(scored: Sequence[Scored], *, answers: bool) -> Figures:
+def _figures(scored: Sequence[Scored], share: float, *, answers: bool) -> Figures:
     """Return n, with_gold (questions that recall is of); figures of passages by k; those of answers (None
     if nothing is answered or judged); abstention; ms; tokens and dollars; economy; plans; failed (could
     not be asked); silent (the model gave no plan or no answer); cached (replies came from the cache)."""
@@ -282,7 +280,7 @@ def _figures(scored: Sequence[Scored], *, answers: bool) -> Figures:
     figures["ms"] = {**spread(_values(scored, "ms")), "stages": _stages(rows)}
     figures["tokens"] = _tokens(rows)
     figures["dollars"] = sum(dollars) if dollars else None
-    figures["economy"] = economy(scored) if answers else None
+    figures["economy"] = economy(scored, share) if answers else None
     figures["plans"] = dict(sorted(plans.items()))
     figures["failed"] = sum(row["error"] is not None for row in rows)
     figures["silent"] = sum(row["note"] is not None for row in rows)
@@ -329,23 +327,22 @@ def _tokens(rows: Sequence[Figures]) -> Figures:
     return tokens
 
 
-def economy(scored: Iterable[Scored]) -> Figures:
+def economy(scored: Iterable[Scored], share: float = 0.0) -> float | None:
     """Return GRASP's success economy, tokens for a right answer weighted by hops: sum of d tokens_d over
     sum of d right_d, d the hops (1 if not known). Right is an exact answer, or to abstain from a question
-    that the corpus does not answer.
+    that the corpus does not answer. None if nothing is right; less is better.
 
-    `value`, and `by_hops` tokens_d over right_d; None if nothing is right. Less is better.
+    Args:
+        scored: What a strategy returned.
+        share: Tokens of the index that each question bears beside its own.
     """
-    tokens: Counter[int] = Counter()
-    right: Counter[int] = Counter()
+    spent = earned = 0.0
     for question, row, values in scored:
         hops = question["hops"] or 1
-        tokens[hops] += row["tokens"].get("in", 0) + row["tokens"].get("out", 0)
-        right[hops] += values.get("em") == 1 if question["answerable"] else row["abstained"]
-    spent = sum(hops * number for hops, number in tokens.items())
-    earned = sum(hops * number for hops, number in right.items())
-    by_hops = {str(hops): tokens[hops] / right[hops] if right[hops] else None for hops in sorted(tokens)}
-    return {"value": spent / earned if earned else None, "by_hops": by_hops}
+        is_right = values.get("em") == 1 if question["answerable"] else row["abstained"]
+        spent += hops * (row["tokens"].get("in", 0) + row["tokens"].get("out", 0) + share)
+        earned += hops * is_right
+    return spent / earned if earned else None
 
 
 def _circumstances(evaluation: Evaluation) -> Figures:

@@ -100,9 +100,7 @@ def _row(name: str, summary: Summary, at: int) -> dict[str, Cell]:
         row["tokens"] = _in_and_out(tokens), "in + out"
     for kind, label in _TOKENS.items():
         row[f"tokens {label}"] = _number(tokens.get(kind) or None)
-    row["tokens/right"] = _NONE
-    if tokens["total"] and summary["economy"]:
-        row["tokens/right"] = _number(summary["economy"]["value"])
+    row["tokens/right"] = _number(summary["economy"] if tokens["total"] else None)
     row["dollars"] = _number(summary["dollars"], ",.4f")
     for label in ("mean", "p50", "p95"):
         row[f"{label} ms"] = _number(summary["ms"].get(label), ".1f")
@@ -158,6 +156,9 @@ def notes(evaluation: Evaluation) -> list[str]:
         if judge["unjudged"]:
             answers = _count(judge["unjudged"], "answer")
             lines.append(f"{model} gave no verdict on {answers}: in LR-1 and LR-2 they count nowhere")
+    index = evaluation.settings.get("index_tokens")
+    if index is not None:
+        lines.append(f"tokens/right also counts the {index:,} tokens of the loads, in equal shares")
     first, last = evaluation.settings["gswgraph"], evaluation.settings["versions"]["gswgraph"]
     if first != last:
         lines.append(f"Begun with gswgraph {first}, and ended with {last}")

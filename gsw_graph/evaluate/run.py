@@ -31,6 +31,7 @@ from gsw_graph.evaluate.judge import (
 from gsw_graph.evaluate.metrics import RESAMPLES, SEED, gold_ranks, is_gold
 from gsw_graph.model.documents import Failure
 from gsw_graph.model.results import Answer, Status
+from gsw_graph.models.chat.cache import stored, total
 from gsw_graph.models.chat.limits import Budget
 from gsw_graph.version import __version__
 
@@ -61,6 +62,7 @@ class Protocol:
         in_order: Questions of one conversation are asked in their order, with memory of the earlier ones.
         without_gold: The gold passages are out of sight of each question, so that it has no answer.
         trace: The way to each answer is kept.
+        with_index: The tokens of a right answer are also those of the loads.
     """
 
     k: int = K
@@ -70,6 +72,7 @@ class Protocol:
     in_order: bool = False
     without_gold: bool = False
     trace: bool = False
+    with_index: bool = False
 
     @property
     def name(self) -> str:
@@ -164,6 +167,8 @@ def evaluate(
             names = [variant.name for variant in variants]
             verdicts = judge_answers(chat, journal, questions, names, memory.settings.concurrency, progress)
     facts = {**journal.run, **_facts(memory.settings, status, questions, variants)}
+    if how.with_index:
+        facts["index_tokens"] = _index_tokens(memory)
     if judge is not None and verdicts is not None:
         facts["judge"] = judge_summary(judge, list(verdicts.values()))
     outcomes: dict[str, list[Outcome]] = {}
@@ -261,6 +266,14 @@ def _prepared(
             hint="Ask each strategy alone, of a memory of its own, which the questions are kept in",
         )
     return questions, variants, plans, has_model and bool(how.answer or needy)
+
+
+def _index_tokens(memory: Memory) -> int:
+    """Return the tokens that language models took for the documents of a memory, by the ledger of its
+    cache."""
+    sources = {document.source for document in memory.documents().documents}
+    loads = total(entry for entry in stored(memory.settings) if entry.document in sources)
+    return loads.prompt_tokens + loads.completion_tokens
 
 
 def versions() -> dict[str, str]:

@@ -9,8 +9,9 @@ AutoPrunedRetriever does. The prompts are ours.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -53,12 +54,13 @@ _AHEAD = 2  # passages that wait for each that is asked about
 _AGAIN = "load with --replace --second-pass to try again"
 _STAYS = "so its older result stays (load with --replace to take what was read)"
 TOGETHER = 1500  # tokens of the passages of one document that are read in one call
+_NUMBER = re.compile(r"[0-9]{1,4}")
 _NAME, _SENTENCE = text_of(200), text_of(400)
 _NAMES = list_of(_NAME, 100)
 _TRIPLE = object_of(subject=_NAME, relation=_NAME, object=_NAME)
 _FACT = object_of(text=_SENTENCE, entities=_NAMES)
 _LISTS = {
-    "propositions": {"entities": _NAMES, "propositions": list_of(_SENTENCE, 100)},
+    "propositions": {"propositions": list_of(_SENTENCE, 100), "entities": list_of(text_of(300), 100)},
     "triples": {"triples": list_of(_TRIPLE, 100)},
 }
 
@@ -131,7 +133,8 @@ class Together(Profile):
     def _read(self, part: Node) -> Extraction:
         if self.kind == "propositions":
             facts = tuple(part.texts("propositions"))
-            return checked(part, Extraction(_entities(part.texts("entities")), facts=facts))
+            entities, mentions = _numbered(part.texts("entities"), facts)
+            return checked(part, Extraction(entities, facts=facts, mentions=mentions))
         names: dict[str, None] = {}
         triples = []
         for subject, triple in part.objects("triples", name=("subject",)):
@@ -189,6 +192,24 @@ PROFILES: dict[str, Callable[[], Profile]] = {
     "triples": lambda: Together("triples"),
     "two-step": TwoStep,
 }
+
+
+def _numbered(texts: Iterable[str], facts: Sequence[str]) -> tuple[tuple[Listed, ...], dict[str, list[str]]]:
+    """Read "name|type|numbers" of facts, from 0 (GRASP, appendix), or "name: type" of an older reply.
+
+    Returns:
+        The entities, and the names in each fact; of older replies none, so that the words of a fact say it.
+    """
+    plain = []
+    mentions: dict[str, list[str]] = {fact: [] for fact in facts}
+    for text in texts:
+        name, _, rest = text.partition("|")
+        kind, _, numbers = rest.partition("|")
+        plain.append(f"{name}: {kind}" if kind else name)
+        for number in map(int, _NUMBER.findall(numbers)):
+            if number < len(facts):
+                mentions[facts[number]].append(name.strip())
+    return _entities(plain), mentions if any(mentions.values()) else {}
 
 
 def _entities(texts: Iterable[str]) -> tuple[Listed, ...]:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields, replace
 from functools import partial
 from inspect import Parameter, Signature
+from operator import attrgetter
 from typing import Annotated, Any, BinaryIO, Literal, get_type_hints
 
 from fastapi import APIRouter, Depends, File, Form, UploadFile
@@ -14,14 +15,14 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from gsw_graph.ask.options import AskOptions, ScopeOptions
 from gsw_graph.ask.retrieve.strategies.fusion import RICR
-from gsw_graph.ask.strategy import Strategy
+from gsw_graph.ask.strategy import Strategy, reciprocal_rank_fusion
 from gsw_graph.concurrency import Cancel
 from gsw_graph.engine import split_address
 from gsw_graph.errors import InputError
 from gsw_graph.explore.places import places
 from gsw_graph.load.options import LoadOptions
 from gsw_graph.loaders.address import Page, is_address
-from gsw_graph.model.results import Answer, Progress, Table
+from gsw_graph.model.results import Answer, Progress, RankedPassage, Table
 from gsw_graph.serve.context import (
     Context,
     Limit,
@@ -233,7 +234,8 @@ async def search(context: Context, body: SearchBody) -> Response:
 
 @router.post("/retrieve", summary="Find passages for an agent, as Search-R1 asks", tags=["ask"])
 async def retrieve(context: Context, body: RetrieveBody) -> Response:
-    """For each query the best documents: passages, question-answer pairs, or both by their scores."""
+    """For each query the best documents: passages, question-answer pairs, or both by their ranks, because
+    scores of different kinds cannot be compared."""
     k = body.topk or _TOP_K
     searches: list[str | Strategy[Any]] = []
     if body.unit != "pairs":
@@ -245,7 +247,7 @@ async def retrieve(context: Context, body: RetrieveBody) -> Response:
     def work(cancel: Cancel) -> Any:
         found = []
         for query in body.queries:
-            documents: list[JsonObject] = []
+            rankings = []
             for strategy in searches:
                 answer = context.memory.ask(
                     query,
@@ -257,30 +259,32 @@ async def retrieve(context: Context, body: RetrieveBody) -> Response:
                     build_runs=not context.app.read_only,
                     cancel=cancel,
                 )
-                documents += _documents(answer)
-            documents.sort(key=lambda document: -document["score"])
-            found.append(documents[:k])
-        if body.return_scores:
-            return {"result": found}
-        return {"result": [[document["document"] for document in documents] for documents in found]}
+                rankings.append(_documents(answer))
+            ranking = rankings[0] if len(rankings) == 1 else reciprocal_rank_fusion(rankings)
+            found.append([_row(document, body.return_scores) for document in ranking[:k]])
+        return {"result": found}
 
     return json_response(await context.run(context.app.asks, work))
 
 
-def _documents(answer: Answer) -> list[JsonObject]:
-    """Return the pairs of an answer's chains, or else its passages, as documents with their scores."""
-    scored: dict[str, tuple[str, float]] = {}
-    for chain in answer.chains:
-        for hop in chain.hops:
-            scored[hop.qa.id] = (f"{hop.qa.question} {', '.join(hop.qa.answers)}", hop.score)
-    if not scored:
-        for passage in answer.passages:
-            text = passage.text.removeprefix(passage.title).strip()
-            scored[passage.id] = (f'"{passage.title}"\n{text}', passage.score)
+def _documents(answer: Answer) -> list[RankedPassage]:
+    """Return the pairs of an answer's chains, or else its passages, with their texts, best first."""
+    hops = {hop.qa.id: hop for chain in answer.chains for hop in chain.hops}
     documents = []
-    for id_, (text, score) in scored.items():
-        documents.append({"document": {"id": id_, "contents": text}, "score": score})
+    for id_, hop in hops.items():
+        text = f"{hop.qa.question} {', '.join(hop.qa.answers)}"
+        documents.append(RankedPassage(id_, "", text, "", "", hop.score))
+    if hops:
+        return sorted(documents, key=attrgetter("score"), reverse=True)
+    for passage in answer.passages:
+        text = passage.text.removeprefix(passage.title).strip()
+        documents.append(replace(passage, text=f'"{passage.title}"\n{text}'))
     return documents
+
+
+def _row(document: RankedPassage, with_score: bool) -> JsonObject:
+    row: JsonObject = {"id": document.id, "contents": document.text}
+    return {"document": row, "score": document.score} if with_score else row
 
 
 @router.get("/questions", summary="List what was asked", tags=["ask"])

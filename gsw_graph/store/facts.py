@@ -116,21 +116,19 @@ def near(
         common=common,
         most=most,
     )
-    return _facts(reader, rows)
+    return _facts(rows)
 
 
 def of_name(reader: Reader, key: str, embedding: Sequence[float], *, scan: int, most: int) -> Facts:
     """Facts of a name and the passages it occurs in, those near a vector first; in one round trip. key: the
     normal form of the name. Numbers as of the statement."""
     rows = reader.rows("read/entity_facts", key=key, embedding=embedding, scan=scan, most=most)
-    return _facts(reader, rows)
+    return _facts(rows)
 
 
-def _facts(reader: Reader, rows: Sequence[Row]) -> Facts:
+def _facts(rows: Sequence[Row]) -> Facts:
     facts, passages = [], []
     for row in rows:
-        if row["id"] in reader.excluded:
-            continue
         passage = RankedPassage(row["id"], row["title"], row["text"], row["source"], row["document"], 0.0)
         if row["fact"] is None:
             passages.append(passage)
@@ -191,8 +189,7 @@ def hop(
     found = without_removed(row["pairs"])
     by_id = {}
     for number, (id_, question, answers, roles, passage, title, *_) in enumerate(found):
-        if passage not in reader.excluded:
-            by_id[id_] = Pair(id_, question, tuple(answers), tuple(roles), passage, title, number)
+        by_id[id_] = Pair(id_, question, tuple(answers), tuple(roles), passage, title, number)
     candidates = []
     for question in row["candidates"]:
         ways: dict[str, list[str]] = {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +22,6 @@ Scored = list[tuple[str, float]]  # ids with a cosine, best first
 PropositionRow = tuple[str, list[str], list[list[str]]]  # a passage, its propositions, what each mentions
 _SCOPES = 8  # scopes of a memory that are kept
 _PASSAGE = ("id", "title", "text", "source", "document", "section", "speaker", "at")  # columns of a passage
-_SPREAD = 1.0  # of the nodes of which as many as are wanted are in the scope on average
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,15 +100,15 @@ class PairOf:
 
 
 class Reader:
-    """Reads of one connection; `round_trips` counts them. What a question is answered from comes from no
-    passage whose id is among `excluded`, and from those whose id is in `scope`, where that is not None."""
+    """Reads of one connection; `round_trips` counts them. A question is answered from the passages that it
+    `sees`: `scope` has ids with whether they are seen, and of all others `open` says it."""
 
     def __init__(self, connection: Connection) -> None:
         self.connection = connection
         self.round_trips = 0
-        self.excluded: frozenset[str] = frozenset()
-        self.scope: dict[str, bool] | None = None
-        self._total = 0  # passages of the memory, where there is a scope
+        self.scope: dict[str, bool] | None = None  # None: all passages are seen
+        self.open = True
+        self._total = 0  # passages of the memory, if there is a scope
 
     def set_scope(self, scopes: dict[tuple[int, str], dict[str, bool]], **conditions: Any) -> None:
         """See only the documents that fit some conditions from now on; see the statement.
@@ -126,17 +125,26 @@ class Reader:
             if len(scopes) >= _SCOPES:
                 scopes.clear()  # another thread may do so at any moment: nothing is read from them again
             scopes[key] = scope
-        self.scope = scope
+        self.scope, self.open = scope, False
+
+    def exclude(self, passages: Iterable[str]) -> None:
+        """See no passage of some ids from now on."""
+        hidden = dict.fromkeys(passages, False)
+        if self.scope is not None:
+            self.scope = {id_: True for id_ in self.scope if id_ not in hidden}
+        elif hidden:
+            self.scope = hidden
+            _, self._total = self.size()
 
     def sees(self, passage: str) -> bool:
         """Tell whether a question may be answered from a passage."""
-        return passage not in self.excluded and (self.scope is None or passage in self.scope)
+        return self.scope is None or self.scope.get(passage, self.open)
 
     def near(
         self, name: str, wanted: int, count: Callable[[list[Row]], int], /, **parameters: Any
     ) -> list[Row]:
         """Return the rows of a statement that searches a vector index. It looks at `$spread` times as many
-        nodes as are wanted: with a scope as many as hold these on average, and at all where that is too few.
+        nodes as are wanted: with a scope as many as hold these on average, and at all if that is too few.
 
         Args:
             name: The statement.
@@ -146,9 +154,11 @@ class Reader:
         """
         if self.scope is None:
             return self.rows(name, spread=1.0, **parameters)
-        enough = min(wanted, len(self.scope))
-        rows = self.rows(name, spread=min(_SPREAD * self._total / len(self.scope), self._total), **parameters)
-        if count(rows) >= enough:
+        seen = len(self.scope)
+        if self.open:
+            seen = self._total - seen
+        rows = self.rows(name, spread=self._total / max(seen, 1), **parameters)
+        if count(rows) >= min(wanted, seen):
             return rows
         return self.rows(name, spread=float(self._total), **parameters)
 
@@ -180,7 +190,7 @@ class Reader:
         self.round_trips += 1
         text = statement(name, self.connection.dialect.name)
         if "$scope" in text:
-            parameters["scope"] = self.scope
+            parameters |= {"scope": self.scope, "open": self.open}
         return text
 
     def document_states(self, ids: Sequence[str]) -> dict[str, DocumentState]:
@@ -222,10 +232,17 @@ class Reader:
         rows = self.rows("read/passage_total")
         return (rows[0]["version"], rows[0]["passages"]) if rows else (0, 0)  # it was removed meanwhile
 
+    def stamp(self) -> tuple[object, ...]:
+        """Return what no other content of this or another memory has: where it is, when it was made, and its
+        version."""
+        connection = self._connection
+        made = [(row["created"], row["version"]) for row in self.rows("read/memory")]
+        return (connection.url, connection.database, *made)
+
     def dense(self, embedding: Sequence[float], k: int, *, once: bool = False) -> list[RankedPassage]:
-        """Return the `k` passages nearest to a vector, scored by cosine in [-1, 1]. `once`: one round trip,
-        even where hidden documents leave fewer."""
-        if once and not self.excluded:
+        """Return the `k` passages nearest to a vector, scored by cosine in [-1, 1]. `once`: without another
+        round trip if hidden documents leave fewer."""
+        if once:
             rows = self.near("read/dense", k, len, k=k, embedding=embedding)
         else:
             rows = self._past_hidden("read/dense", k, embedding=embedding)
@@ -237,15 +254,14 @@ class Reader:
         return [_ranked(row, row["score"]) for row in rows if self._is_seen(row)]
 
     def _past_hidden(self, name: str, k: int, **parameters: Any) -> list[Row]:
-        """Return the `k` best rows of an index search; where passages that are excluded or in documents that
-        are not ready took places, look further."""
-        wanted = k + len(self.excluded)
-        rows = self.near(name, wanted, len, k=wanted, **parameters)
-        if len(rows) < wanted and self.scope is None:
+        """Return the `k` best rows of an index search; if passages in documents that are not ready took
+        places, look further."""
+        rows = self.near(name, k, len, k=k, **parameters)
+        if len(rows) < k and self.scope is None:
             hidden = self.rows("read/hidden")[0]["passages"]
             if hidden:
-                rows = self.near(name, wanted, len, k=wanted + hidden, **parameters)
-        return [row for row in rows if row["id"] not in self.excluded][:k]
+                rows = self.near(name, k, len, k=k + hidden, **parameters)
+        return rows[:k]
 
     def has_pairs(self) -> bool:
         """Tell whether documents have question-answer pairs, which chains need; added ones do not count."""
@@ -263,15 +279,10 @@ class Reader:
         limits = {"near": near, "facts": facts, "cap": cap, "limit": limit}
         (row,) = self.near("read/propositions_around", near, found, embedding=embedding, **limits)
         passages: list[PropositionRow] = []
-        hidden: set[str] = set()  # propositions of excluded passages
         for passage, propositions, mentions in without_removed(row["passages"]):
-            if passage in self.excluded:
-                hidden.update(propositions)
-            elif None not in propositions:
+            if None not in propositions:
                 passages.append((passage, propositions, mentions))
-        return PropositionsAround(
-            _with_cosines(row["near"], self.excluded), _with_cosines(row["facts"], hidden), passages
-        )
+        return PropositionsAround(_with_cosines(row["near"]), _with_cosines(row["facts"]), passages)
 
     def proposition_vectors(self, ids: Sequence[str]) -> dict[str, NDArray[np.float32]]:
         """Return vectors of propositions by id, of length 1, without propositions that are gone meanwhile."""
@@ -301,15 +312,14 @@ class Reader:
         ids = {name.id for name in names}
         passages = {}
         for passage, ends, weights in without_removed(row["passages"]):
-            if passage not in self.excluded:
-                passages[passage] = _edges_to(ids, ends, weights)
-        near = [_with_cosines(part, self.excluded) for part in row["near"]]
+            passages[passage] = _edges_to(ids, ends, weights)
+        near = [_with_cosines(part) for part in row["near"]]
         texts = [_ranked(text, 0.0) for text in row["texts"] if self._is_seen(text)]
         return Neighbours(row["total"], near, row["seeds"], passages, names, texts)
 
     def _is_seen(self, row: Row) -> bool:
-        """Tell whether the passage of a row is neither excluded nor removed while the statement ran."""
-        return row["id"] not in self.excluded and row["id"] is not None and row["text"] is not None
+        """Tell whether the passage of a row is seen, and was not removed while the statement ran."""
+        return row["id"] is not None and row["text"] is not None and self.sees(row["id"])
 
     def pairs_of(self, passages: Sequence[str]) -> OfferedPairs:
         """Return the answered pairs of some passages."""
@@ -327,7 +337,7 @@ class Reader:
         """Return propositions by id."""
         wanted = list(dict.fromkeys(ids))
         rows = self.rows("read/proposition_texts", ids=wanted) if wanted else []
-        return {row["id"]: Fact(**row) for row in rows if row["passage"] not in self.excluded}
+        return {row["id"]: Fact(**row) for row in rows}
 
     def passages(self, ids: Sequence[str], scores: Sequence[float]) -> list[RankedPassage]:
         """Return passages by id, in the order asked."""
@@ -362,16 +372,17 @@ class Reader:
         return {row["alias"]: row["canonical"] for row in self.rows("read/aliases")}
 
     def proposition_graph(self) -> Iterator[PropositionRow]:
-        """Return rows of a passage, its propositions and the concepts that each mentions, streamed."""
+        """Return rows of a passage, its propositions and the concepts that each mentions, streamed: of the
+        whole memory, whatever the scope is."""
         for row in self.stream("read/proposition_graph"):
-            if row["id"] not in self.excluded:
+            if None not in (row["id"], *row["ids"]):  # what was removed meanwhile has no id
                 yield row["id"], row["ids"], row["mentions"]
 
 
-def _with_cosines(row: Row, excluded: Collection[str]) -> Scored:
+def _with_cosines(row: Row) -> Scored:
     """Return ids of a vector index with their cosines; the engines give them in [0, 1]."""
     scored = zip(row["ids"], row["scores"], strict=True)
-    return [(id_, 2 * score - 1) for id_, score in scored if id_ is not None and id_ not in excluded]
+    return [(id_, 2 * score - 1) for id_, score in scored if id_ is not None]
 
 
 def _edges_to(

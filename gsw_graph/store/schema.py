@@ -204,7 +204,7 @@ def warm_up(connection: Connection, dimension: int) -> None:
     """Ask each index one question; the embedded engine builds its vector graph at the first one."""
     vector = [1.0] + [0.0] * (dimension - 1)
     question = {"embedding": vector, "words": "warm", "keys": []}
-    all_passages: Any = {"scope": None, "spread": 1.0}
+    all_passages: Any = {"scope": None, "open": True, "spread": 1.0}
     connection.read("read/dense", embedding=vector, k=10, **all_passages)
     connection.read("read/bm25", words="warm", k=10, **all_passages)
     connection.read("read/hop", questions=[question], pairs=10, entities=1, common=1, **all_passages)

@@ -11,6 +11,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import compress
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -35,18 +36,14 @@ if TYPE_CHECKING:
     VectorsOf: TypeAlias = Callable[[list[str]], dict[str, Vectors]]
     EncodePaths: TypeAlias = Callable[[list[list[str]]], Vectors]
 
-CHANCE = 1e-4  # share of random pairs of names above the threshold of similarity; .80 for all-MiniLM-L6-v2
-FALLBACK = 0.8  # the paper's threshold, where the names are too few to see that share
 NEIGHBOURS = 100  # similar names of one name (the code's 101)
-_SAMPLE = 2000  # names whose pairs show the threshold
-_FEWEST = 500
 _BLOCK = 1024
 _POOL = 100  # best extensions of a path that compete for the beam
 _BELOW = 0.5  # passages that stage 2 does not reach stay below those that it does, in the order of stage 1
 _LETTERS = re.compile(r"[\W_]+")
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class PropositionGraph:
     """Passages, concepts and propositions by number.
 
@@ -55,6 +52,8 @@ class PropositionGraph:
         mentions: (propositions, concepts), 1 where one mentions the other.
         home: The passage of each proposition, ascending.
         similar: (concepts, concepts), symmetric, the cosine of similar names, 0 elsewhere.
+        weights: Of its edges.
+        edges: All edges in one symmetric matrix over the nodes: the passages, then the concepts.
     """
 
     passages: list[str]
@@ -63,9 +62,10 @@ class PropositionGraph:
     mentions: Matrix
     home: Numbers
     similar: Matrix
+    weights: EdgeWeights
 
-    def edges(self, weights: EdgeWeights) -> Matrix:
-        """Return all edges in one symmetric matrix over the nodes: the passages, then the concepts."""
+    def __post_init__(self) -> None:
+        weights = self.weights
         mentions = self.mentions.tocoo()
         places = self.home[mentions.row], mentions.col
         shape = len(self.passages), len(self.concepts)
@@ -77,14 +77,38 @@ class PropositionGraph:
         aside = np.float32(weights.clique) * together
         aside += np.float32(weights.synonymy) * self.similar
         blocks = [[None, contains], [contains.T, aside]]
-        return sparse.csr_array(sparse.block_array(blocks, format="csr", dtype=np.float32))
+        self.edges = sparse.csr_array(sparse.block_array(blocks, format="csr", dtype=np.float32))
+
+    def within(self, sees: Callable[[str], bool]) -> PropositionGraph:
+        """Return the part of it in some passages, with the concepts that their propositions mention."""
+        kept = np.array(list(map(sees, self.passages)), bool)
+        inside = kept[self.home]
+        mentions = self.mentions[inside]
+        concepts = np.unique(mentions.indices)
+        numbers = np.cumsum(kept) - 1
+        return PropositionGraph(
+            list(compress(self.passages, kept)),
+            [self.concepts[number] for number in concepts],
+            list(compress(self.propositions, inside)),
+            mentions[:, concepts],
+            numbers[self.home[inside]],
+            self.similar[concepts][:, concepts],
+            self.weights,
+        )
 
 
 def build(
-    rows: Iterable[PassagePropositions], similar_to: Callable[[list[str]], Matrix] | None = None
+    rows: Iterable[PassagePropositions],
+    weights: EdgeWeights,
+    similar_to: Callable[[list[str]], Matrix] | None = None,
 ) -> PropositionGraph:
-    """Build a graph from rows of passages, sorted since engines give them in any order; similar_to: gives the
-    cosines of similar names, where they are wanted."""
+    """Build a graph from rows of passages, sorted since engines give them in any order.
+
+    Args:
+        rows: A passage each.
+        weights: Of the edges.
+        similar_to: Gives the cosines of similar names, if these are wanted.
+    """
     ordered = sorted(rows)
     concepts = sorted({name for _, _, mentions in ordered for names in mentions for name in names})
     numbers = {concept: number for number, concept in enumerate(concepts)}
@@ -103,21 +127,18 @@ def build(
     matrix = sparse.csr_array((ones, np.array(columns, np.int32), ends), shape=shape)
     similar = similar_to(concepts) if similar_to else _none_similar(len(concepts))
     passages = [passage for passage, _, _ in ordered]
-    return PropositionGraph(passages, concepts, propositions, matrix, np.array(home, np.intp), similar)
+    homes = np.array(home, np.intp)
+    return PropositionGraph(passages, concepts, propositions, matrix, homes, similar, weights)
 
 
-def similar_names(names: list[str], encode: Encode, threshold: float = 0.0) -> Matrix:
-    """Return (names, names), symmetric: the cosine of names of more than two letters that is above the
-    threshold, of each name its NEIGHBOURS nearest and those whose nearest it is among.
-
-    A threshold of 0 is the cosine that a share of CHANCE of the pairs exceeds, so that it fits any embedder.
-    """
+def similar_names(names: list[str], encode: Encode, threshold: float) -> Matrix:
+    """Return (names, names), symmetric: the cosine of names of more than two letters if it is at least the
+    threshold, of each name its NEIGHBOURS nearest and those whose nearest it is among."""
     letters = [_LETTERS.sub("", name) for name in names]
     numbers = np.array([number for number, text in enumerate(letters) if len(text) > 2])
     if not len(numbers):
         return _none_similar(len(names))
     vectors = encode([names[number] for number in numbers])
-    least = threshold or _chance_cosine(vectors)
     blocks = []
     for begin in range(0, len(vectors), _BLOCK):
         cosines = vectors[begin : begin + _BLOCK] @ vectors.T
@@ -125,23 +146,12 @@ def similar_names(names: list[str], encode: Encode, threshold: float = 0.0) -> M
         if len(vectors) > NEIGHBOURS:
             floor = np.partition(cosines, -NEIGHBOURS, axis=1)[:, -NEIGHBOURS, None]
             cosines[cosines < floor] = 0
-        cosines[cosines < least] = 0
+        cosines[cosines < threshold] = 0
         blocks.append(sparse.csr_array(cosines))
     one_way = sparse.vstack(blocks, format="csr")
     similar = one_way.maximum(one_way.T).tocoo()
     places = numbers[similar.row], numbers[similar.col]
     return sparse.csr_array((similar.data, places), shape=(len(names), len(names)))
-
-
-def _chance_cosine(vectors: Vectors) -> float:
-    """Return the cosine that a share of CHANCE of the pairs exceeds."""
-    if len(vectors) < _FEWEST:
-        return FALLBACK
-    size = min(_SAMPLE, len(vectors))
-    numbers = np.linspace(0, len(vectors) - 1, size).astype(np.intp)
-    sample = vectors[numbers]
-    pairs = (sample @ sample.T)[np.triu_indices(size, 1)]
-    return float(np.quantile(pairs, 1 - CHANCE))
 
 
 def _none_similar(names: int) -> Matrix:
@@ -252,7 +262,7 @@ def rank_passages(
     """Rank passages for a question by PropRAG.
 
     Args:
-        graph: The whole, or the part around the question.
+        graph: The whole, or the part around the question, with the recipe's weights.
         vector: Of the question, length 1.
         near: Its nearest passages; those beyond count as no nearer than the last.
         facts: Its nearest propositions.
@@ -265,7 +275,7 @@ def rank_passages(
     size = len(graph.passages)
     if not size:
         return PropositionResult([], [], [], [], 0)
-    edges = graph.edges(recipe.weights)
+    edges = graph.edges
     scaled = _scaled_cosines(graph, near, edges.shape[0])
     numbers = {fact: number for number, fact in enumerate(graph.propositions)}
     known = [(numbers[fact], cosine) for fact, cosine in facts if fact in numbers]
@@ -284,8 +294,8 @@ def rank_passages(
     single, paths = _search(graph, vector, focus, concepts, recipe, vectors_of, encode)
     if recipe.first_stage:
         single = start
-    weights = _seed_weights(graph, paths, recipe.path_entities)
-    for concept, weight in _seed_weights(graph, single, recipe.first_entities).items():
+    weights = _seed_weights(graph, paths, recipe.path_entities, recipe.path_weight)
+    for concept, weight in _seed_weights(graph, single, recipe.first_entities, "best").items():
         weights[concept] = max(weight, weights.get(concept, 0.0))
     reachable = set(concepts.tolist())
     seeds = {concept: weight for concept, weight in weights.items() if concept in reachable}
@@ -361,12 +371,15 @@ def _ids(graph: PropositionGraph, path: Path) -> list[str]:
     return [graph.propositions[step] for step in path.steps]
 
 
-def _seed_weights(graph: PropositionGraph, paths: Sequence[Path], most: int) -> dict[int, float]:
-    """Return the weights of seeds of stage 2: the first concepts of some paths, each by its best path, 1 for
-    the best of all, 0 for a negative cosine."""
-    best = {concept: max(scores) for concept, scores in _concepts(graph, paths, most).items()}
-    top = max([1e-9, *best.values()])
-    return {concept: max(score, 0.0) / top for concept, score in best.items()}
+def _seed_weights(graph: PropositionGraph, paths: Sequence[Path], most: int, weight: str) -> dict[int, float]:
+    """Return the weights of seeds of stage 2: the first concepts of some paths, each by its `best` path or
+    the `sum` of its paths, as a share of the largest (PropRAG, 5.3.2, step 3: min-max scaling, as concepts on
+    no path have 0), 0 for less than 0."""
+    totals = {}
+    for concept, scores in _concepts(graph, paths, most).items():
+        totals[concept] = sum(scores) if weight == "sum" else max(scores)
+    top = max([1e-9, *totals.values()])
+    return {concept: max(total, 0.0) / top for concept, total in totals.items()}
 
 
 def _concepts(graph: PropositionGraph, paths: Sequence[Path], most: int) -> dict[int, list[float]]:

@@ -460,11 +460,12 @@ class PropositionRecipe(Recipe):
     -1 for no filter (0.075). exact: paths of a depth whose text is embedded (40 in both), 0: the mean of the
     stored vectors is their score. one_order: two orders of the same propositions count as one path, the first
     found (the paper says nothing).
-    Seeds of stage 2. paths: best paths, of all lengths. path_entities: concepts of these (5). first_entities:
-    concepts of the best single propositions (5): first_stage, of those of stage 1, else of those within the
-    subgraph. Size. nearest: passages whose cosines it knows. steps: of a walk. whole: whether it goes over
-    the whole graph, which is read for the question, with edges between names whose cosine is `synonyms` at
-    least (0: a share of pairs, that fits any embedder); else over `limit` passages around the question, `cap`
+    Seeds of stage 2. paths: best paths, of all lengths. path_entities: concepts of these (5). path_weight: of
+    such a concept the score of its `best` path, or the `sum` of its paths (sum). first_entities: concepts of
+    the best single propositions (5): first_stage, of those of stage 1, else of those within the subgraph.
+    Size. nearest: passages whose cosines it knows. steps: of a walk. whole: whether it goes over the whole
+    graph, which is kept for a version of the memory, with edges between names whose cosine is `synonyms` at
+    least; else over `limit` passages around the question, `cap`
     propositions of one concept, without. instruction: before the question where it is embedded, which
     belongs to an embedder (the code's to NV-Embed-v2; the paper prints none).
     """
@@ -485,12 +486,13 @@ class PropositionRecipe(Recipe):
     one_order: bool = True
     paths: int = 5
     path_entities: int = 5
+    path_weight: str = choice("best", "sum")
     first_entities: int = 5
     first_stage: bool = False
     nearest: int = count(100)
     steps: int = count(30)
     whole: bool = False
-    synonyms: float = 0.0
+    synonyms: float = 0.8
     instruction: str = ""
     cap: int = count(100)
     limit: int = count(1000)
@@ -507,9 +509,9 @@ PROPRAG_PAPER = PropositionRecipe(
     coherence=0.075,
     one_order=False,
     first_stage=True,
+    path_weight="sum",
     exact=40,
     whole=True,
-    synonyms=0.8,
 )
 PROPOSITION_RECIPES = {"default": PropositionRecipe(), "paper": PROPRAG_PAPER}
 

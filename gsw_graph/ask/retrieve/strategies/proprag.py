@@ -18,33 +18,28 @@ if TYPE_CHECKING:
     from scipy import sparse
 
     from gsw_graph.ask.retrieve.context import Context
-    from gsw_graph.ask.retrieve.propositions import PropositionResult
+    from gsw_graph.ask.retrieve.propositions import PropositionGraph, PropositionResult
 
     Vectors: TypeAlias = NDArray[np.float32]
 
 
-_KEPT = 4  # matrices of similar names: of a memory, of a scope, of another threshold
-_SIMILAR: Once[tuple[str | None, float, tuple[str, ...]], sparse.csr_array] = Once(_KEPT)
+_KEPT = 4  # graphs of whole memories, or of scopes
+_GRAPHS: Once[tuple[object, ...], PropositionGraph] = Once(_KEPT)
 
 
 def run(context: Context, query: Query, recipe: PropositionRecipe) -> Retrieved:
-    """Search the part of the graph around the question or, where the recipe says so, the whole, which is read
-    for this question alone."""
+    """Search the part of the graph around the question or, if the recipe says so, the whole, which is read
+    once for each version of the memory."""
     from gsw_graph.ask.retrieve.propositions import build, rank_passages
 
     reader = context.reader
     vector = context.vector(f"{recipe.instruction}{query.question}")
+    cap, limit = (0, 0) if recipe.whole else (recipe.cap, recipe.limit)
     with context.clock("database"):
         part = reader.propositions_around(
-            vector.tolist(), recipe.nearest, recipe.propositions, cap=recipe.cap, limit=recipe.limit
+            vector.tolist(), recipe.nearest, recipe.propositions, cap=cap, limit=limit
         )
-        rows = list(reader.proposition_graph()) if recipe.whole else part.passages
-    with_facts = {passage for passage, *_ in rows}
-    for passage, _ in part.near:
-        if passage not in with_facts:
-            rows.append((passage, [], []))
-    with_similar = recipe.whole and recipe.weights.synonymy
-    graph = build(rows, partial(_similar, context, recipe.synonyms) if with_similar else None)
+    graph = _whole(context, recipe) if recipe.whole else build(part.passages, recipe.weights)
 
     def vectors_of(ids: list[str]) -> dict[str, Vectors]:
         with context.clock("database"):
@@ -66,14 +61,33 @@ def run(context: Context, query: Query, recipe: PropositionRecipe) -> Retrieved:
     return Retrieved(passages)
 
 
-def _similar(context: Context, threshold: float, names: list[str]) -> sparse.csr_array:
-    """Return the cosines of similar names. They are computed once for the same names, whoever asks, and every
-    version of a memory with other names has its own."""
-    from gsw_graph.ask.retrieve.propositions import similar_names
+def _whole(context: Context, recipe: PropositionRecipe) -> PropositionGraph:
+    """Return the graph of what the question may see. It is read and built once for a version of the memory
+    and its settings, whoever asks; a scope is cut from it, once too."""
+    from gsw_graph.ask.retrieve.propositions import build, similar_names
 
-    key = (context.used.get("embedder"), threshold, tuple(names))
-    compute = partial(similar_names, names, context.text_vectors, threshold)
-    return _SIMILAR.get(key, compute, partial(context.note, None))
+    reader = context.reader
+
+    def similar_to(names: list[str]) -> sparse.csr_array:
+        return similar_names(names, context.text_vectors, recipe.synonyms)
+
+    def read() -> PropositionGraph:
+        with context.clock("database"):
+            rows = list(reader.proposition_graph())
+        return build(rows, recipe.weights, similar_to if recipe.weights.synonymy else None)
+
+    def cut() -> PropositionGraph:
+        return graph.within(reader.sees)
+
+    with context.clock("database"):
+        version = reader.stamp()
+    key = (*version, context.used.get("embedder"), recipe.synonyms, recipe.weights)
+    check = partial(context.note, None)
+    with context.clock("rank"):
+        graph = _GRAPHS.get(key, read, check)
+        if reader.scope is None:
+            return graph
+        return _GRAPHS.get((*key, frozenset(reader.scope.items())), cut, check)
 
 
 def _write(context: Context, result: PropositionResult) -> None:
