@@ -5,10 +5,10 @@ After AutoPrunedRetriever. Section 2.2 (the symbols of a triple) uses the memory
 is an edge; a question-answer pair is an edge between the name that it is about and its answer, related by its
 verb phrase; a proposition without a relation is an edge between its first two names, related by the words
 between them. The public code keeps triples in the order of a hash table; here the position of an edge is the
-first mention of the later of its two names. Section 2.3 (runs): append while max(0, cos(edge, centroid)) +
-BONUS [tail = head] >= TAU. The paper cuts a stream in batches and examines the boundary between two again.
-Here one pass goes over a document, so no boundary comes from a batch, and each is a fixed point of the
-segmenter (Lemma 3).
+first mention of the later of its two names. The vector of an edge is that of its own triple, E-R-E (section
+2.2, Prop. 16). Section 2.3 (runs): append while max(0, cos(edge, centroid)) + BONUS [tail = head] >= TAU. The
+paper cuts a stream in batches and examines the boundary between two again. Here one pass goes over a
+document, so no boundary comes from a batch, and each is a fixed point of the segmenter (Lemma 3).
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ import numpy as np
 from gsw_graph.concurrency import grouped
 from gsw_graph.errors import InputError
 from gsw_graph.model.results import RunsReport
-from gsw_graph.store.codebook import Edge, Name, Run, Statement
+from gsw_graph.store.codebook import Edge, Name, Run, Statement, Symbols, symbols
+from gsw_graph.text.words import pack_vector
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -180,17 +181,10 @@ def build(
         on_passages(done, len(missing))
         passages = [passage for document in documents for passage in document]
         texts, facts = store.statements(reader, passages)
-        runs = [run for document in documents for run in runs_of(document, texts, facts)]
-        concepts: set[str] = set()
-        relations = set()
-        for edge in (edge for run in runs for edge in run.edges):
-            concepts.update((edge.subject, edge.object))
-            relations.add(edge.relation)
-        new_concepts, new_relations = store.unknown(reader, sorted(concepts), sorted(relations))
-        vectors = embedder().encode([*new_concepts, *new_relations])
-        concept_vectors = dict(zip(new_concepts, vectors, strict=False))
-        relation_vectors = dict(zip(new_relations, vectors[len(new_concepts) :], strict=True))
-        written += store.write_runs(connection, runs, passages, concept_vectors, relation_vectors)
+        by_document = [edges_in(document, texts, facts) for document in documents]
+        known, new = _symbols(reader, embedder, [edge for edges in by_document for edge in edges])
+        runs = [run for edges in by_document for run in runs_of(edges, known)]
+        written += store.write_runs(connection, runs, passages, new)
         done += len(passages)
     if missing:
         on_passages(done, done)
@@ -223,20 +217,46 @@ def complete(
         )
 
 
-def runs_of(passages: Sequence[str], texts: dict[str, str], facts: Statements) -> list[Run]:
-    """Return the runs of some passages of one document, in their order."""
+def _symbols(
+    reader: Reader, embedder: Callable[[], Embedder], edges: Sequence[Edge]
+) -> tuple[Symbols, Symbols]:
+    """Return the vectors of all concepts and relations of some edges, and of those that are new."""
+    concepts: set[str] = set()
+    relations: set[str] = set()
+    for edge in edges:
+        concepts.update((edge.subject, edge.object))
+        relations.add(edge.relation)
+    stored = symbols(reader, sorted(concepts), sorted(relations))
+    new_concepts = sorted(concepts - stored.concepts.keys())
+    new_relations = sorted(relations - stored.relations.keys())
+    vectors = embedder().encode([*new_concepts, *new_relations])
+    packed = list(map(pack_vector, vectors))
+    new = Symbols(
+        dict(zip(new_concepts, packed, strict=False)),
+        dict(zip(new_relations, packed[len(new_concepts) :], strict=True)),
+    )
+    return Symbols(stored.concepts | new.concepts, stored.relations | new.relations), new
+
+
+def edges_in(passages: Sequence[str], texts: dict[str, str], facts: Statements) -> list[Edge]:
+    """Return the edges of some passages of one document, in their order."""
     by_passage: dict[str, list[Statement]] = defaultdict(list)
     for fact in facts:
         by_passage[fact.passage].append(fact)
     edges: list[Edge] = []
     for passage in passages:
         edges += edges_of(texts.get(passage, ""), by_passage[passage])
+    return edges
+
+
+def runs_of(edges: Sequence[Edge], symbols: Symbols, tau: float = TAU) -> list[Run]:
+    """Return the runs of the edges of one document. tau: as of `starts`."""
     if not edges:
         return []
     follows = [False]
     for edge, following in pairwise(edges):
         follows.append(edge.object == following.subject)
-    begins = starts(np.stack([edge.vector for edge in edges]), follows)
+    begins = starts(np.stack([symbols.vector(edge) for edge in edges]), follows, tau)
     begins.append(len(edges))
     return [Run(tuple(edges[begin:end])) for begin, end in pairwise(begins)]
 

@@ -14,20 +14,17 @@ from gsw_graph.cypher import Unlogged, statement
 from gsw_graph.errors import EngineError
 from gsw_graph.model.documents import content_id
 from gsw_graph.store.reader import without_removed
-from gsw_graph.text.words import pack_vector, unpack_vectors
+from gsw_graph.text.words import unpack_vectors
 
 if TYPE_CHECKING:
-    from typing import TypeAlias
-
     from neo4j import ManagedTransaction
     from numpy.typing import NDArray
 
     from gsw_graph.engine import Connection
     from gsw_graph.store.reader import Reader
 
-    Vectors: TypeAlias = dict[str, NDArray[np.float32]]
-
 Row = dict[str, Any]
+_MOST = 10_000_000  # runs
 _TITLE = 80  # letters of a run that Neo4j Browser shows
 _KINDS = {"QAPair": "pairs", "Proposition": "propositions"}
 
@@ -44,14 +41,12 @@ class Name:
 @dataclass(frozen=True, slots=True)
 class Statement:
     """A pair or a proposition as edges are made of it. kind: its label. about: what a pair is about, or all
-    that a proposition mentions. answers: of a pair. text: of a proposition. vector: (dimension,), of length
-    1."""
+    that a proposition mentions. answers: of a pair. text: of a proposition."""
 
     id: str
     kind: str
     passage: str
     relation: str | None
-    vector: NDArray[np.float32]
     about: tuple[Name, ...]
     answers: tuple[Name, ...] = ()
     text: str = ""
@@ -72,11 +67,22 @@ class Edge:
         """Return the number of subject, relation and object."""
         return edge_number(self.subject, self.relation, self.object)
 
-    @property
-    def vector(self) -> NDArray[np.float32]:
-        """Return the mean vector of its statements, of length 1."""
-        mean: NDArray[np.float32] = np.mean([statement.vector for statement in self.statements], axis=0)
-        return mean / max(float(np.linalg.norm(mean)), 1e-12)
+
+@dataclass(frozen=True, slots=True)
+class Symbols:
+    """Packed vectors of concepts, by id, and of relations, by name: the tables E and R (AutoPrunedRetriever,
+    section 2.2)."""
+
+    concepts: dict[str, bytes]
+    relations: dict[str, bytes]
+
+    def vector(self, edge: Edge) -> NDArray[np.float32]:
+        """Return the vector of an edge, E-R-E: those of subject, relation and object in a row, of length 1,
+        (3 * dimension,). The cosine of two edges is the mean of their three cosines (Prop. 16 with equal
+        weights)."""
+        parts = [self.concepts[edge.subject], self.relations[edge.relation], self.concepts[edge.object]]
+        vector = unpack_vectors(parts).ravel()
+        return vector / max(float(np.linalg.norm(vector)), 1e-12)
 
 
 def edge_number(*parts: str) -> int:
@@ -160,26 +166,21 @@ def statements(reader: Reader, passages: list[str]) -> tuple[dict[str, str], lis
     facts = []
     for kind, name in _KINDS.items():
         for row in reader.rows(f"read/{name}_to_relate", passages=passages):
-            (vector,) = unpack_vectors([row["vector"]])
             about = _names(row["about"])
             answers = _names(row.get("answers"))
-            fact = Statement(
-                row["id"], kind, row["passage"], row["relation"], vector, about, answers, row.get("text", "")
-            )
-            facts.append(fact)
+            text = row.get("text", "")
+            facts.append(Statement(row["id"], kind, row["passage"], row["relation"], about, answers, text))
     return texts, facts
 
 
-def unknown(reader: Reader, concepts: list[str], relations: list[str]) -> tuple[list[str], list[str]]:
-    """Return the concepts that have no vector yet, and the relations that are not there."""
-    lacking = [row["id"] for row in reader.rows("read/concepts_without_vector", ids=concepts)]
-    stored = {row["name"] for row in reader.rows("read/relations_known", names=relations)}
-    return sorted(lacking), [name for name in relations if name not in stored]
+def symbols(reader: Reader, concepts: list[str], relations: list[str]) -> Symbols:
+    """Return those vectors of some concepts and relations that are stored."""
+    by_id = {row["id"]: row["vector"] for row in reader.rows("read/concept_vectors", ids=concepts)}
+    by_name = {row["name"]: row["vector"] for row in reader.rows("read/relation_vectors", names=relations)}
+    return Symbols(by_id, by_name)
 
 
-def write_runs(
-    connection: Connection, runs: list[Run], passages: list[str], concepts: Vectors, relations: Vectors
-) -> int:
+def write_runs(connection: Connection, runs: list[Run], passages: list[str], new: Symbols) -> int:
     """Write the runs of some passages in one transaction, with the vectors of concepts and relations that are
     new. Runs of passages that have some by now are left out.
 
@@ -190,7 +191,7 @@ def write_runs(
         EngineError: Another process removed something they are based on.
     """
     with connection.session() as session:
-        return session.execute_write(_write, runs, passages, concepts, relations)
+        return session.execute_write(_write, runs, passages, new)
 
 
 def around(
@@ -202,8 +203,10 @@ def around(
     near: int,
     common: int,
     most: int,
+    every: bool = False,
 ) -> RunsAround:
-    """Return the runs that may answer a question, in one round trip; see the statement for the parameters."""
+    """Return the runs that may answer a question, in one round trip; see the statement for the parameters.
+    every: all runs there are may."""
 
     def count(rows: list[Row]) -> int:
         return len({StoredEdge(*edge).statement for row in rows for edge in row["edges"]})
@@ -218,15 +221,30 @@ def around(
         near=near,
         common=common,
         most=most,
+        every=[True] if every else [],
     )
     if not rows:  # the memory was removed meanwhile
         return RunsAround(True, [], [], {})
     row = rows[0]
     edges = [StoredEdge(*edge) for edge in without_removed(row["edges"])]
+    edges = [edge for edge in edges if edge.passage not in reader.excluded]
     concepts = [StoredConcept(*concept) for concept in row["concepts"]]
     concepts = [concept for concept in concepts if concept.vector is not None]
     relations = {name: vector for name, vector in row["relations"] if vector is not None}
     return RunsAround(bool(row["complete"]), edges, concepts, relations)
+
+
+def every(reader: Reader) -> RunsAround:
+    """Return all runs that a question may see."""
+    inside = list(reader.scope or ())
+    return around(reader, [], [], inside, near=1, common=0, most=_MOST, every=reader.scope is None)
+
+
+def seen_by(reader: Reader) -> tuple[object, ...]:
+    """Return a key of the runs that a question may see: the memory with its version, what is hidden, the
+    scope."""
+    scope = None if reader.scope is None else frozenset(reader.scope)
+    return *reader.state(), reader.excluded, scope
 
 
 def mark_complete(connection: Connection) -> None:
@@ -234,9 +252,7 @@ def mark_complete(connection: Connection) -> None:
     connection.driver.execute_query(statement("write/runs_complete"), database_=connection.database)
 
 
-def _write(
-    tx: ManagedTransaction, runs: list[Run], passages: list[str], concepts: Vectors, relations: Vectors
-) -> int:
+def _write(tx: ManagedTransaction, runs: list[Run], passages: list[str], new: Symbols) -> int:
     tx.run(statement("write/queue")).consume()
     done = {row["id"] for row in tx.run(statement("read/passages_with_runs"), passages=Unlogged(passages))}
     runs = [run for run in runs if done.isdisjoint(run.passages)]
@@ -246,8 +262,8 @@ def _write(
     for passage in sorted(empty):  # a run of no edges says that the passage joins no names
         id_ = content_id("run", passage)
         run_rows.append({"id": id_, "title": "no edges", "edges": 0, "passages": [passage]})
-    _write_rows(tx, "concept_vectors", _vector_rows("id", concepts))
-    _write_rows(tx, "relations", _vector_rows("name", relations))
+    _write_rows(tx, "concept_vectors", _vector_rows("id", new.concepts))
+    _write_rows(tx, "relations", _vector_rows("name", new.relations))
     _write_rows(tx, "runs", run_rows)
     for kind, name in _KINDS.items():
         edges = [row for run in runs for row in _edge_rows(run, kind)]
@@ -276,8 +292,8 @@ def _write_rows(tx: ManagedTransaction, name: str, rows: list[Row]) -> None:
         )
 
 
-def _vector_rows(key: str, vectors: Vectors) -> list[Row]:
-    return [{key: name, "vector": pack_vector(vector)} for name, vector in vectors.items()]
+def _vector_rows(key: str, vectors: dict[str, bytes]) -> list[Row]:
+    return [{key: name, "vector": vector} for name, vector in vectors.items()]
 
 
 def _run_row(run: Run) -> Row:

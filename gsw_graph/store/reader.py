@@ -22,6 +22,7 @@ Scored = list[tuple[str, float]]  # ids with a cosine, best first
 PropositionRow = tuple[str, list[str], list[list[str]]]  # a passage, its propositions, what each mentions
 _SCOPES = 8  # scopes of a memory that are kept
 _PASSAGE = ("id", "title", "text", "source", "document", "section", "speaker", "at")  # columns of a passage
+_WORDED = 10_000  # passages with words of a question, of which the score is looked at
 _SPREAD = 1.0  # of the nodes of which as many as are wanted are in the scope on average
 
 
@@ -222,6 +223,11 @@ class Reader:
         rows = self.rows("read/passage_total")
         return (rows[0]["version"], rows[0]["passages"]) if rows else (0, 0)  # it was removed meanwhile
 
+    def state(self) -> tuple[object, ...]:
+        """Return what tells the memory and its version from all others of this process."""
+        memories = [(row["created"], row["version"]) for row in self.rows("read/memory")]
+        return self._connection.url, *memories
+
     def dense(self, embedding: Sequence[float], k: int, *, once: bool = False) -> list[RankedPassage]:
         """Return the `k` passages nearest to a vector, scored by cosine in [-1, 1]. `once`: one round trip,
         even where hidden documents leave fewer."""
@@ -235,6 +241,22 @@ class Reader:
         """Return the `k` passages that fit some words best, with the engine's BM25 score."""
         rows = self._past_hidden("read/bm25", k, words=words)
         return [_ranked(row, row["score"]) for row in rows if self._is_seen(row)]
+
+    def hybrid(self, embedding: Sequence[float], words: str, k: int, share: float) -> list[RankedPassage]:
+        """Return the `k` best passages by `share` * cosine + (1 - `share`) * BM25 as a share of its largest
+        (PathwiseRAG, equation 12). Candidates are the `k` nearest to a vector and the `k` that fit some words
+        best; each has both scores."""
+        wanted = k + len(self.excluded)
+        parameters = {"embedding": list(embedding), "words": words, "k": wanted, "most": _WORDED}
+        rows = [row for row in self.near("read/hybrid", wanted, len, **parameters) if self._is_seen(row)]
+        if not rows:
+            return []
+        cosines = unpack_vectors([row["vector"] for row in rows]) @ embedding
+        largest = max(row["lexical"] for row in rows) or 1.0
+        passages = []
+        for row, cosine in zip(rows, cosines.tolist(), strict=True):
+            passages.append(_ranked(row, share * cosine + (1 - share) * row["lexical"] / largest))
+        return sorted(passages, key=lambda passage: (-passage.score, passage.id))[:k]
 
     def _past_hidden(self, name: str, k: int, **parameters: Any) -> list[Row]:
         """Return the `k` best rows of an index search; where passages that are excluded or in documents that
