@@ -377,8 +377,9 @@ class Memory:
             # An answer with citations may be used again; no model is loaded for that alone.
             vector = None
             if answer.answer is not None and answer.citations and "embedder" in context.used:
-                vector = context.vector(question).tolist() if ask_options.sees_all else None
-            return replace(answer, id=questions.keep(self._connection, answer, vector))
+                vector = context.vector(question).tolist()
+            limited = not ask_options.sees_all
+            return replace(answer, id=questions.keep(self._connection, answer, vector, limited=limited))
 
     def confirm(self, which: int | str) -> results.AskedQuestion:
         """Record that an answer is right, so that it may be given again as it is. which: as of `question`.

@@ -162,7 +162,7 @@ def shown(sample, tmp_path):
         if stages[-1] == "plan":
             return {"plan": [{"id": 1, "question": "Who built the Stone Pier?", "retrieve": True}]}
         if stages[-1] == "pruned_question":
-            return {"triples": [{"subject": "builder", "relation": "built", "object": "Stone Pier"}]}
+            return "builder | built | Stone Pier"
         requests.append(body["messages"][1]["content"].splitlines()[1])
         number = next(
             n
@@ -181,7 +181,7 @@ def shown(sample, tmp_path):
         def ask(question="Who built the Stone Pier?", form="default", options={"plan": False}, **recipe):  # noqa: B006
             usual = STRATEGIES["pruned"]
             chosen = usual.with_recipe(replace(usual.recipes[form], **recipe))
-            answer = reading.ask(question, strategy=chosen, trace=True, keep=False, **options)
+            answer = reading.ask(question, strategy=chosen, trace=True, **{"keep": False, **options})
             return answer, json.loads(requests[-1])
 
         ask.stages = stages
@@ -248,6 +248,16 @@ def test_the_form_of_the_paper_compares_all_runs_with_the_triples_of_the_questio
     assert [step.outcome for step in answer.trace.steps] == ["builder built Stone Pier"]
     best = nodes[0].edges
     assert {(edge.subject, edge.object) for edge in best} >= {("Ana Ruiz", "Stone Pier")}
+
+
+def test_what_was_answered_within_a_scope_is_used_again_within_it(shown):
+    """Questions about a novel, each with the novel as its scope: no earlier answer was ever found."""
+    options = {"plan": False, "inside": "pier", "folder": None, "keep": True}
+    first, _ = shown(form="paper", options=options)
+    assert {run.channel for run in first.trace.runs} == {"facts"}
+    second, payload = shown("Who has built the Stone Pier?", form="paper", options=options)
+    assert {run.channel for run in second.trace.runs} == {"answers", "facts"}
+    assert "questions" in payload
 
 
 def test_the_codebook_of_all_runs_follows_the_memory(sample, tmp_path):

@@ -13,7 +13,7 @@ from samples import cases
 from gsw_graph.ask.codebook import runs_of, starts
 from gsw_graph.ask.retrieve.pruned import Codebook, QueryVectors, ScoredRun, fine_scores, select
 from gsw_graph.ask.retrieve.recipes import FineRecipe, PrunedRecipe
-from gsw_graph.ask.retrieve.triples import parse_triples
+from gsw_graph.ask.retrieve.triples import read_triples
 from gsw_graph.store.codebook import Edge, RunsAround, StoredConcept, StoredEdge, Symbols
 
 X = np.array([1, 0], np.float32)
@@ -76,14 +76,10 @@ def test_the_vector_of_an_edge_is_that_of_its_own_triple():
 
 
 def test_the_triples_of_a_reply():
-    said = [
-        {"subject": "builder", "relation": "built", "object": "Stone [1] Pier"},
-        {"subject": "builder", "relation": "", "object": "town"},
-        "a builder",
-    ]
-    assert parse_triples({"triples": said * 3}) == [("builder", "built", "Stone (1) Pier")] * 2
-    with pytest.raises(ValueError, match="no list"):
-        parse_triples([])
+    said = "Triples:\nbuilder | built |  Stone [1] Pier\nbuilder | town\n"
+    assert read_triples(said * 5) == [("builder", "built", "Stone (1) Pier")] * 4
+    with pytest.raises(ValueError, match="one triple a line"):
+        read_triples("There are none.")
 
 
 # The coarse score and the choice

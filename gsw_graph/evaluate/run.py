@@ -61,6 +61,7 @@ class Protocol:
         in_order: Questions of one conversation are asked in their order, with memory of the earlier ones.
         without_gold: The gold passages are out of sight of each question, so that it has no answer.
         trace: The way to each answer is kept.
+        own_context: Each question sees the passages of its record alone (`read_corpus` with `own_context`).
     """
 
     k: int = K
@@ -70,6 +71,7 @@ class Protocol:
     in_order: bool = False
     without_gold: bool = False
     trace: bool = False
+    own_context: bool = False
 
     @property
     def name(self) -> str:
@@ -82,6 +84,8 @@ class Protocol:
             name += ", in order with memory of earlier questions"
         if self.without_gold:
             name += ", without the gold passages"
+        if self.own_context:
+            name += ", each over its own context"
         return name
 
     @property
@@ -441,8 +445,9 @@ class _Asking:
         keeps = self.how.in_order and answer
         if excluded := self.excluded.get(question.key):
             options["excluded"] = excluded
-        if question.scope:
-            options["inside"] = question.scope
+        scope = question.scope or (question.id if self.how.own_context else "")
+        if scope:
+            options["inside"] = scope
         return self.memory.ask(
             question.question,
             strategy=variant.strategy if keeps and not variant.settings else variant.build(),

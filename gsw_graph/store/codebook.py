@@ -227,7 +227,7 @@ def around(
         return RunsAround(True, [], [], {})
     row = rows[0]
     edges = [StoredEdge(*edge) for edge in without_removed(row["edges"])]
-    edges = [edge for edge in edges if edge.passage not in reader.excluded]
+    edges = [edge for edge in edges if reader.sees(edge.passage)]
     concepts = [StoredConcept(*concept) for concept in row["concepts"]]
     concepts = [concept for concept in concepts if concept.vector is not None]
     relations = {name: vector for name, vector in row["relations"] if vector is not None}
@@ -244,7 +244,7 @@ def seen_by(reader: Reader) -> tuple[object, ...]:
     """Return a key of the runs that a question may see: the memory with its version, what is hidden, the
     scope."""
     scope = None if reader.scope is None else frozenset(reader.scope)
-    return *reader.state(), reader.excluded, scope
+    return *reader.stamp(), reader.excluded, scope
 
 
 def mark_complete(connection: Connection) -> None:

@@ -223,10 +223,12 @@ class Reader:
         rows = self.rows("read/passage_total")
         return (rows[0]["version"], rows[0]["passages"]) if rows else (0, 0)  # it was removed meanwhile
 
-    def state(self) -> tuple[object, ...]:
-        """Return what tells the memory and its version from all others of this process."""
-        memories = [(row["created"], row["version"]) for row in self.rows("read/memory")]
-        return self._connection.url, *memories
+    def stamp(self) -> tuple[object, ...]:
+        """Return what no other content of this or another memory has: where it is, when it was made, and its
+        version."""
+        connection = self._connection
+        made = [(row["created"], row["version"]) for row in self.rows("read/memory")]
+        return (connection.url, connection.database, *made)
 
     def dense(self, embedding: Sequence[float], k: int, *, once: bool = False) -> list[RankedPassage]:
         """Return the `k` passages nearest to a vector, scored by cosine in [-1, 1]. `once`: one round trip,

@@ -194,12 +194,10 @@ def query_vectors(
 
 def triple_vectors(context: Context, triples: Sequence[Triple]) -> QueryVectors:
     """Return the symbols of the triples of a question, and their lines, embedded as those of the codebook."""
-    names: list[str] = []
-    for triple in triples:
-        names += normalise(triple.subject), normalise(triple.object)
+    encode = context.text_vectors
+    names = [normalise(name) for triple in triples for name in (triple.subject, triple.object)]
     relations = [triple.relation.casefold() for triple in triples]
-    vectors = context.text_vectors([*names, *relations, *map(" ".join, triples)])
-    return QueryVectors(*np.split(vectors, [len(names), len(names) + len(relations)]))
+    return QueryVectors(encode(names), encode(relations), encode([*map(" ".join, triples)]))
 
 
 def rank_runs(
@@ -493,7 +491,7 @@ def _earlier(context: Context, vector: list[float], recipe: PrunedRecipe) -> Ear
     """Return earlier questions like this one. What was rejected, or cites what is there no more, is left
     out."""
     with context.clock("database"):
-        earlier = questions.near(context.reader, vector, recipe.near_questions)
+        earlier = questions.near(context.reader, vector, recipe.near_questions, limited=True)
     kept = []
     for old in earlier:
         usable = old.cosine >= recipe.like and old.is_citable and old.verdict != "rejected"

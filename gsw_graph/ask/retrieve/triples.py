@@ -3,8 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from gsw_graph.ask.answer.evidence import flat
 from gsw_graph.ask.retrieve.agents import Team, request_for
@@ -13,8 +12,7 @@ if TYPE_CHECKING:
     from gsw_graph.ask.retrieve.context import Context
 
 MOST = 4  # triples of a question: what one-to-one matching costs doubles with each
-_TOKENS = 300
-_TEXT = {"type": "string", "maxLength": 200}
+_TOKENS = 200
 
 
 class Triple(NamedTuple):
@@ -25,48 +23,31 @@ class Triple(NamedTuple):
     object: str
 
 
-_FIELDS: dict[str, Any] = dict.fromkeys(Triple._fields, _TEXT)
-_TRIPLE = {
-    "type": "object",
-    "properties": _FIELDS,
-    "required": list(_FIELDS),
-    "additionalProperties": False,
-}
-_SCHEMA = {
-    "type": "object",
-    "properties": {"triples": {"type": "array", "maxItems": MOST, "items": _TRIPLE}},
-    "required": ["triples"],
-    "additionalProperties": False,
-}
-
-
 def ask_triples(context: Context, question: str) -> list[Triple]:
     """Ask the language model for the triples of a question, MOST at the most, in one short call.
 
     Raises:
         ReplyError: The reply cannot be used.
     """
-    request = request_for("pruned_question", f"Question: {flat(question)}", _SCHEMA, limit=_TOKENS)
-    return Team(context).agent("question").ask(request, parse_triples, question, _written)
+    request = request_for("pruned_question", f"Question: {flat(question)}", limit=_TOKENS)
+    return Team(context).agent("question").ask(request, read_triples, question, _written)
 
 
-def parse_triples(reply: object) -> list[Triple]:
-    """Read the triples of a reply; those with an empty field are left out.
+def read_triples(reply: object) -> list[Triple]:
+    """Read the triples of a reply, one a line.
 
     Raises:
-        ValueError: The reply has no list of triples.
+        ValueError: There is none.
     """
-    listed = reply.get("triples") if isinstance(reply, Mapping) else None
-    if type(listed) is not list:
-        raise ValueError('the reply has no list "triples"')
     triples = []
-    for item in listed[:MOST]:
-        if isinstance(item, Mapping):
-            texts = [flat(str(item.get(name) or "")) for name in Triple._fields]
-            if all(texts):
-                triples.append(Triple(*texts))
-    return triples
+    for line in str(reply).splitlines():
+        parts = flat(line).split(" | ")
+        if len(parts) == len(Triple._fields):
+            triples.append(Triple(*parts))
+    if not triples:
+        raise ValueError("write one triple a line: subject | relation | object")
+    return triples[:MOST]
 
 
 def _written(triples: list[Triple]) -> str:
-    return "; ".join(map(" ".join, triples)) or "none"
+    return "; ".join(map(" ".join, triples))
