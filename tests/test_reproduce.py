@@ -64,6 +64,24 @@ def test_contexts_and_conversations_are_documents_of_their_questions(files):
         corpus = read_corpus(files / name)
         assert {record["source"] for record in corpus} == {question.scope for question in asked}
         assert sum(record["source"] == asked[0].scope for record in corpus) == each
+        sources = {f"{record['source']}#{record['id']}" for record in corpus}
+        assert {gold.source for question in asked for gold in question.gold} <= sources
+    found = [question.answerable for question in read_questions(files / "locomo10.json").questions[:6]]
+    assert found == ([True] * 5 + [False])
+    assert [question.answerable for question in read_questions(files / "longmemeval_s.json").questions] == [
+        True
+    ] * 3 + [False]
+
+
+def test_each_question_is_asked_over_its_own_candidates(files, tmp_path, fake_embedder, monkeypatch):
+    """HotpotQA's distractor setting, as PathwiseRAG has it: records that list a context had no scope."""
+    monkeypatch.setattr(run, "WARM", 0.0)
+    corpus = read_corpus(files / "hotpotqa.json", own_context=True)
+    assert [record["source"] for record in corpus].count("h0") == 3
+    path = tmp_path / "contexts.jsonl"
+    path.write_text("\n".join(map(json.dumps, corpus)))
+    with Memory.open(settings=Settings(memory=str(tmp_path / "memory"))) as memory:
+        memory.load(path, extractor="rules")
         found = evaluate(memory, files / "hotpotqa.json", ["dense"], own_context=True, k=5)
     assert found.settings["protocol"].endswith("each over its own context")
     assert len(found.questions) == 10
