@@ -238,7 +238,7 @@ def test_runs_are_read_whatever_form_of_evidence_is_named(shown):
 
 def test_the_form_of_the_paper_compares_all_runs_with_the_triples_of_the_question(shown):
     """Sections 2.2, 2.4 and A.3: no plan is made, and no statement decides which runs come into question."""
-    answer, payload = shown(form="paper", options={}, near=1, candidates=1)
+    answer, payload = shown(form="paper", options={}, near=1, common=0)
     assert answer.answer == "Ana Ruiz"
     assert answer.plan is None
     assert shown.stages == ["pruned_question", "answer"]

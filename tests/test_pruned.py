@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from samples import cases
 
-from gsw_graph.ask.codebook import runs_of, starts
+from gsw_graph.ask.codebook import runs_of, starts, vector_of
 from gsw_graph.ask.retrieve.pruned import Codebook, QueryVectors, ScoredRun, fine_scores, select
 from gsw_graph.ask.retrieve.recipes import FineRecipe, PrunedRecipe
 from gsw_graph.ask.retrieve.triples import read_triples
-from gsw_graph.store.codebook import Edge, RunsAround, StoredConcept, StoredEdge, Symbols
+from gsw_graph.store.codebook import Edge, RunsAround, StoredConcept, StoredEdge
 
 X = np.array([1, 0], np.float32)
 
@@ -67,11 +67,10 @@ def test_the_vector_of_an_edge_is_that_of_its_own_triple():
             "s": [102, 76],
         }.items()
     }
-    symbols = Symbols(packed, packed)
     first, second, third = Edge("a", "r", "b", ()), Edge("b", "s", "c", ()), Edge("a", "s", "b", ())
-    cosines = [float(symbols.vector(first) @ symbols.vector(other)) for other in (second, third)]
+    cosines = [float(vector_of(first, packed) @ vector_of(other, packed)) for other in (second, third)]
     assert cosines == pytest.approx([(0 + 0.8 + 0.8) / 3, (1 + 0.8 + 1) / 3], abs=0.01)
-    runs = [[edge.relation for edge in run.edges] for run in runs_of([first, third, second], symbols, 0.7)]
+    runs = [[edge.relation for edge in run.edges] for run in runs_of([first, third, second], packed, 0.7)]
     assert runs == [["r", "s"], ["s"]]
 
 

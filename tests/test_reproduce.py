@@ -122,6 +122,9 @@ def test_the_commands_of_the_page_run_as_they_stand(tmp_path, monkeypatch):
     assert runs["grasp"].strategies["ircot"]["lr1"] == 1
     assert runs["novel"].strategies["linked"]["coverage"] == 0.5
     assert {"Fact Retrieval", "Contextual Summarize"} == set(runs["novel"].strategies["linked"]["by_type"])
+    assert "in order" in runs["novel-pruned"].settings["protocol"]
+    assert len(runs["pathwise"].strategies) == 7
+    assert runs["pathwise"].settings["protocol"].endswith("each over its own context")
     assert runs["longbench"].strategies["linked"]["f1"] == 1
     assert runs["locomo"].strategies["linked"]["recall"]["20"] == 1
     for evaluation in runs.values():

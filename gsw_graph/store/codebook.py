@@ -8,23 +8,18 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from gsw_graph.cypher import Unlogged, statement
 from gsw_graph.errors import EngineError
 from gsw_graph.model.documents import content_id
 from gsw_graph.store.reader import without_removed
-from gsw_graph.text.words import unpack_vectors
 
 if TYPE_CHECKING:
     from neo4j import ManagedTransaction
-    from numpy.typing import NDArray
 
     from gsw_graph.engine import Connection
     from gsw_graph.store.reader import Reader
 
 Row = dict[str, Any]
-_MOST = 10_000_000  # runs
 _TITLE = 80  # letters of a run that Neo4j Browser shows
 _KINDS = {"QAPair": "pairs", "Proposition": "propositions"}
 
@@ -66,23 +61,6 @@ class Edge:
     def number(self) -> int:
         """Return the number of subject, relation and object."""
         return edge_number(self.subject, self.relation, self.object)
-
-
-@dataclass(frozen=True, slots=True)
-class Symbols:
-    """Packed vectors of concepts, by id, and of relations, by name: the tables E and R (AutoPrunedRetriever,
-    section 2.2)."""
-
-    concepts: dict[str, bytes]
-    relations: dict[str, bytes]
-
-    def vector(self, edge: Edge) -> NDArray[np.float32]:
-        """Return the vector of an edge, E-R-E: those of subject, relation and object in a row, of length 1,
-        (3 * dimension,). The cosine of two edges is the mean of their three cosines (Prop. 16 with equal
-        weights)."""
-        parts = [self.concepts[edge.subject], self.relations[edge.relation], self.concepts[edge.object]]
-        vector = unpack_vectors(parts).ravel()
-        return vector / max(float(np.linalg.norm(vector)), 1e-12)
 
 
 def edge_number(*parts: str) -> int:
@@ -173,16 +151,11 @@ def statements(reader: Reader, passages: list[str]) -> tuple[dict[str, str], lis
     return texts, facts
 
 
-def symbols(reader: Reader, concepts: list[str], relations: list[str]) -> Symbols:
-    """Return those vectors of some concepts and relations that are stored."""
-    by_id = {row["id"]: row["vector"] for row in reader.rows("read/concept_vectors", ids=concepts)}
-    by_name = {row["name"]: row["vector"] for row in reader.rows("read/relation_vectors", names=relations)}
-    return Symbols(by_id, by_name)
-
-
-def write_runs(connection: Connection, runs: list[Run], passages: list[str], new: Symbols) -> int:
-    """Write the runs of some passages in one transaction, with the vectors of concepts and relations that are
-    new. Runs of passages that have some by now are left out.
+def write_runs(
+    connection: Connection, runs: list[Run], passages: list[str], vectors: dict[str, bytes]
+) -> int:
+    """Write the runs of some passages in one transaction, with the packed vectors of their concepts and
+    relations. Runs of passages that have some by now are left out.
 
     Returns:
         The number of runs that it wrote.
@@ -191,7 +164,7 @@ def write_runs(connection: Connection, runs: list[Run], passages: list[str], new
         EngineError: Another process removed something they are based on.
     """
     with connection.session() as session:
-        return session.execute_write(_write, runs, passages, new)
+        return session.execute_write(_write, runs, passages, vectors)
 
 
 def around(
@@ -234,12 +207,6 @@ def around(
     return RunsAround(bool(row["complete"]), edges, concepts, relations)
 
 
-def every(reader: Reader) -> RunsAround:
-    """Return all runs that a question may see."""
-    inside = list(reader.scope or ())
-    return around(reader, [], [], inside, near=1, common=0, most=_MOST, every=reader.scope is None)
-
-
 def seen_by(reader: Reader) -> tuple[object, ...]:
     """Return a key of the runs that a question may see: the memory with its version, what is hidden, the
     scope."""
@@ -252,7 +219,7 @@ def mark_complete(connection: Connection) -> None:
     connection.driver.execute_query(statement("write/runs_complete"), database_=connection.database)
 
 
-def _write(tx: ManagedTransaction, runs: list[Run], passages: list[str], new: Symbols) -> int:
+def _write(tx: ManagedTransaction, runs: list[Run], passages: list[str], vectors: dict[str, bytes]) -> int:
     tx.run(statement("write/queue")).consume()
     done = {row["id"] for row in tx.run(statement("read/passages_with_runs"), passages=Unlogged(passages))}
     runs = [run for run in runs if done.isdisjoint(run.passages)]
@@ -262,8 +229,13 @@ def _write(tx: ManagedTransaction, runs: list[Run], passages: list[str], new: Sy
     for passage in sorted(empty):  # a run of no edges says that the passage joins no names
         id_ = content_id("run", passage)
         run_rows.append({"id": id_, "title": "no edges", "edges": 0, "passages": [passage]})
-    _write_rows(tx, "concept_vectors", _vector_rows("id", new.concepts))
-    _write_rows(tx, "relations", _vector_rows("name", new.relations))
+    concepts: set[str] = set()
+    relations: set[str] = set()
+    for edge in (edge for run in runs for edge in run.edges):
+        concepts.update((edge.subject, edge.object))
+        relations.add(edge.relation)
+    for name, key, symbols in (("concept_vectors", "id", concepts), ("relations", "name", relations)):
+        _write_rows(tx, name, [{key: symbol, "vector": vectors[symbol]} for symbol in sorted(symbols)])
     _write_rows(tx, "runs", run_rows)
     for kind, name in _KINDS.items():
         edges = [row for run in runs for row in _edge_rows(run, kind)]
@@ -290,10 +262,6 @@ def _write_rows(tx: ManagedTransaction, name: str, rows: list[Row]) -> None:
             "stand on",
             hint="Run it again",
         )
-
-
-def _vector_rows(key: str, vectors: dict[str, bytes]) -> list[Row]:
-    return [{key: name, "vector": vector} for name, vector in vectors.items()]
 
 
 def _run_row(run: Run) -> Row:

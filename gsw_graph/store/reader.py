@@ -249,15 +249,15 @@ class Reader:
         (PathwiseRAG, equation 12). Candidates are the `k` nearest to a vector and the `k` that fit some words
         best; each has both scores."""
         wanted = k + len(self.excluded)
-        parameters = {"embedding": list(embedding), "words": words, "k": wanted, "most": _WORDED}
-        rows = [row for row in self.near("read/hybrid", wanted, len, **parameters) if self._is_seen(row)]
-        if not rows:
-            return []
-        cosines = unpack_vectors([row["vector"] for row in rows]) @ embedding
-        largest = max(row["lexical"] for row in rows) or 1.0
+        limits = {"k": wanted, "most": _WORDED}
+        found = self.near("read/hybrid", wanted, len, embedding=list(embedding), words=words, **limits)
+        rows = list(filter(self._is_seen, found))
+        largest = max((row["lexical"] for row in rows), default=0.0) or 1.0
         passages = []
-        for row, cosine in zip(rows, cosines.tolist(), strict=True):
-            passages.append(_ranked(row, share * cosine + (1 - share) * row["lexical"] / largest))
+        for row in rows:
+            (vector,) = unpack_vectors([row["vector"]])
+            score = share * float(vector @ embedding) + (1 - share) * row["lexical"] / largest
+            passages.append(_ranked(row, score))
         return sorted(passages, key=lambda passage: (-passage.score, passage.id))[:k]
 
     def _past_hidden(self, name: str, k: int, **parameters: Any) -> list[Row]:

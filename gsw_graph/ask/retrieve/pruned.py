@@ -336,7 +336,7 @@ def retrieve(context: Context, query: Query, recipe: PrunedRecipe) -> Retrieved:
     """Find passages from the runs of a question: by `linked` where the memory holds no runs, by `dense`
     where the question has no symbols."""
     question = query.question
-    triples, note = _triples(context, query) if recipe.symbols else ([], None)
+    triples = _triples(context, query) if recipe.symbols else []
     lines = lines_of(question, query.plan)
     vector = context.vectors([question, *lines])[question]  # with the lines in one batch
     earlier: Earlier = []
@@ -394,18 +394,19 @@ def retrieve(context: Context, query: Query, recipe: PrunedRecipe) -> Retrieved:
     items = None
     if context.llm is not None and query.answer:
         items = _items(context, book, channels, earlier, ranked, recipe)
-    return Retrieved(ranked, items=items, confidence=sure, note=note)
+    return Retrieved(ranked, items=items, confidence=sure)
 
 
-def _triples(context: Context, query: Query) -> tuple[list[Triple], str | None]:
-    """Return the triples of a question, where a language model is set and nobody gave a plan, and a note why
-    it gave none."""
+def _triples(context: Context, query: Query) -> list[Triple]:
+    """Return the triples of a question, if a language model is set and nobody gave a plan; none, and a note,
+    if its reply cannot be used."""
     if context.llm is None or query.plan is not None:
-        return [], None
+        return []
     try:
-        return ask_triples(context, query.question), None
+        return ask_triples(context, query.question)
     except ReplyError as error:
-        return [], f"the question was not taken apart in triples: {error}"
+        context.notes.append(f"the question was not taken apart in triples: {error}")
+        return []
 
 
 def _items(
@@ -469,16 +470,11 @@ def _codebook(context: Context, lines: list[str], cited: list[str], recipe: Prun
     keys = sorted({mention.key for mention in mentions(lines[0])})
     limits = {"near": recipe.near, "common": recipe.common, "most": recipe.candidates}
 
-    def fetch() -> RunsAround:
-        if recipe.symbols:
-            return codebook.every(reader)
-        return codebook.around(reader, embeddings, keys, cited, **limits)
-
     def read() -> Codebook:
-        part = fetch()
+        part = codebook.around(reader, embeddings, keys, cited, every=recipe.symbols, **limits)
         if not part.complete:
             context.build_runs()
-            part = fetch()
+            part = codebook.around(reader, embeddings, keys, cited, every=recipe.symbols, **limits)
         return Codebook(part, triples=recipe.symbols)
 
     with context.clock("database"):

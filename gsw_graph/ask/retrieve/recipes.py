@@ -355,7 +355,7 @@ class PrunedRecipe(Recipe):
     symbols: all runs are compared by their symbols, and their edges as lines of a triple, with the triples of
     the question where a language model is set; else the runs come from the statements near to the question,
     which are their lines, and a language model makes a plan, whose steps are lines.
-    Candidates, without `symbols`. near: pairs, and propositions, of the vector indexes whose runs come into
+    Candidates. near: pairs, and propositions, of the vector indexes whose runs come into
     question. common: passages in which a name occurs that still brings its runs. candidates: runs in all.
     Coarse. concept_weight, relation_weight: of the largest cosines. shortlist: runs for the fine stage (k =
     200). Fine: `fine`. runs: best of each channel (m = 20).
@@ -394,7 +394,7 @@ class PrunedRecipe(Recipe):
 
 PRUNED_RECIPES = {
     "default": PrunedRecipe(),
-    "paper": PrunedRecipe(symbols=True, questions="unique", tokens=2000, passages=0),
+    "paper": PrunedRecipe(symbols=True, candidates=10_000_000, questions="unique", tokens=2000, passages=0),
 }
 
 
