@@ -241,7 +241,7 @@ def test_the_form_of_the_paper_compares_all_runs_with_the_triples_of_the_questio
     answer, payload = shown(form="paper", options={}, near=1, common=0)
     assert answer.answer == "Ana Ruiz"
     assert answer.plan is None
-    assert shown.stages == ["pruned_question", "answer"]
+    assert shown.stages == ["pruned_question", "answer_compact"]
     assert payload["facts"]
     nodes = answer.trace.runs
     assert len(nodes) > 1, "whatever the database would bring"

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 _WORDS = 8  # at most, between the two names of a proposition
 _ARTICLES = frozenset(("the", "a", "an"))
 _LONGEST = 200  # letters of a relation
-TAU = 0.7
+TAU = 0.5
 BONUS = 0.05  # where an edge begins with the concept that the one before ends with
 WINDOW = 256  # passages of one transaction; a document with more is cut there
 
@@ -139,7 +139,7 @@ def starts(vectors: NDArray[np.float32], follows: Sequence[bool], tau: float = T
     Args:
         vectors: (edges, dimension), of length 1.
         follows: Whether an edge begins with the concept that the one before ends with; the first is ignored.
-        tau: The least fit of an edge in a run.
+        tau: The least fit of an edge in a run; the paper prints none.
     """
     begins: list[int] = []
     total = np.zeros(vectors.shape[1:])
