@@ -243,11 +243,10 @@ def test_the_form_of_the_paper_compares_all_runs_with_the_triples_of_the_questio
     assert answer.plan is None
     assert shown.stages == ["pruned_question", "answer_compact"]
     assert payload["facts"]
-    nodes = answer.trace.runs
-    assert len(nodes) > 1, "whatever the database would bring"
+    assert len(answer.trace.runs) > 1, "whatever the database would bring"
     assert [step.outcome for step in answer.trace.steps] == ["builder built Stone Pier"]
-    best = nodes[0].edges
-    assert {(edge.subject, edge.object) for edge in best} >= {("Ana Ruiz", "Stone Pier")}
+    found = {(edge.subject, edge.object) for run in answer.trace.runs for edge in run.edges}
+    assert ("Ana Ruiz", "Stone Pier") in found
 
 
 def test_what_was_answered_within_a_scope_is_used_again_within_it(shown):
