@@ -148,6 +148,11 @@ def eval() -> None:
     is_flag=True,
     help="Each question without its gold passages: what is refused of what has no answer.",
 )
+@click.option(
+    "--own-context",
+    is_flag=True,
+    help="Each question over the passages of its record alone, from `eval corpus --own-context`.",
+)
 @click.option("--trace", is_flag=True, help="Keep the way to each answer in trace.jsonl of --out.")
 @click.option(
     "--with-index",
@@ -184,7 +189,7 @@ def run(url: str | None, /, questions: str, strategy: list[Variant], as_json: bo
     question_set = read_questions(questions).subset(options["limit"], options["sample"], options["seed"])
     protocol |= {
         name: options[name]
-        for name in ("judge", "in_order", "without_gold", "trace", "with_index", "budget", "out")
+        for name in ("judge", "in_order", "without_gold", "own_context", "trace", "with_index", "budget", "out")
     }
     with (
         going_on(options["out"]),
@@ -220,7 +225,8 @@ def compare(first: str, second: str, as_json: bool) -> None:
     "--size", type=click.IntRange(min=1), help="So many passages: gold ones, then distractors at random."
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="Of --size.")
-def corpus(path: str, size: int | None, seed: int) -> None:
+@click.option("--own-context", is_flag=True, help="Each passage as a document of its question alone.")
+def corpus(path: str, **options: Any) -> None:
     """Print the passages that a file of questions brings along (contexts, conversations, GraphRAG-Bench's texts) as lines that `load` reads; gold passages first.
 
     \b
@@ -230,7 +236,7 @@ def corpus(path: str, size: int | None, seed: int) -> None:
     """
     from gsw_graph.evaluate import read_corpus
 
-    for record in read_corpus(path, size, seed):
+    for record in read_corpus(path, **options):
         click.echo(json.dumps(record))
 
 

@@ -404,7 +404,8 @@ class Memory:
             is_usable = ask_options.sees_all and answer.strategy != "overview"
             if answer.answer is not None and answer.citations and "embedder" in context.used and is_usable:
                 vector = context.vector(answer.question).tolist()
-            return replace(answer, id=questions.keep(self._connection, answer, vector))
+            limited = not ask_options.sees_all
+            return replace(answer, id=questions.keep(self._connection, answer, vector, limited=limited))
 
     def conversation(self) -> Conversation:
         """Return a new conversation: a question may depend on the last ones ("and when did she die?")."""

@@ -80,7 +80,8 @@ ON_NEO4J = {
     "test_contract_question_cache": ("test_a_confirmed_answer",),
     "test_contract_questions": ("test_a_question_is_kept",),
     "test_contract_replace": ("test_other_findings",),
-    "test_contract_runs": ("test_runs_are_built", "test_a_run_that_lost"),
+    "test_contract_pathwise": ("test_a_candidate_has_both",),
+    "test_contract_runs": ("test_runs_are_built", "test_a_run_that_lost", "test_the_codebook_of_all_runs"),
     "test_contract_scope": ("test_nothing_outside",),
     "test_contract_text_to_cypher": (
         "test_a_question_has_its_rows",

@@ -250,6 +250,7 @@ def model(body):
             "plan": steps,
         },
         "pathwise_gaps": {"questions": []},
+        "pruned_question": f"{name} | met | somebody",
     }
     if stage in ("extract", "repair"):
         return extracted(body)

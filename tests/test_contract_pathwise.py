@@ -64,6 +64,28 @@ def test_the_whole_strategy(memory):
         )
 
 
+def test_a_candidate_has_both_scores(memory):
+    """Equation 12, computed from both lists whole: what one of two short lists lacked once counted 0."""
+    asked = "Which river flows under the Marrow Bridge?"
+    options = {"k": 100, "answer": False, "keep": False}
+    cosines = {p.id: p.score for p in memory.ask(asked, strategy="dense[rerank=0]", **options)}
+    words = {p.id: p.score for p in memory.ask(asked, strategy="bm25[rerank=0]", **options)}
+    short = {**options, "k": 3}
+    near = {
+        passage.id
+        for way in ("dense", "bm25")
+        for passage in memory.ask(asked, strategy=f"{way}[rerank=0]", **short)
+    }
+    assert len(near) > 3
+    largest = max(words.values())
+    scores = {id_: 0.6 * cosines[id_] + 0.4 * words.get(id_, 0.0) / largest for id_ in near}
+    expected = sorted(scores.values(), reverse=True)[:3]
+    recipe = "pathwise[recipe=paper, documents=3, selection=false]"
+    found = memory.ask(asked, strategy=recipe, **short).passages
+    assert [passage.score for passage in found] == pytest.approx(expected, abs=0.01)
+    assert {passage.id for passage in found} <= near
+
+
 def test_contradictions_are_found_and_say_who_says_what(fresh_settings, fake_embedder, tmp_path, capsys):
     def record(id_, year):
         phrase = {

@@ -136,9 +136,10 @@ def test_a_question_that_may_not_see_everything_neither_uses_nor_feeds_the_cache
     )
     kept = sample.ask(samples.QUESTION, plan=samples.PLAN, excluded=["an id of no passage"])
     assert kept.answer == ANSWER
-    assert rows(sample, "MATCH (q:Question {id: $id}) RETURN q.embedding IS NULL AS hidden", id=kept.id) == [
-        (True,)
-    ], "others may see more"
+    assert rows(sample, "MATCH (q:Question {id: $id}) RETURN q.limited AS limited", id=kept.id) == [(True,)]
+    sample.confirm(str(kept.id))
+    sample.reject(str(old.id))
+    assert sample.ask(samples.QUESTION, keep=False).cached is None, "others may see more"
 
 
 @pytest.mark.parametrize("change", ["forgotten", "replaced", "text", "hidden"])

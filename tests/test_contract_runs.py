@@ -11,7 +11,7 @@ import samples
 import served
 from contract import rows
 from dump import differences, dump, version
-from model_server import ModelServer
+from model_server import ModelServer, stage_of
 
 from gsw_graph.ask.retrieve.strategies import STRATEGIES
 from gsw_graph.memory import Memory
@@ -155,8 +155,14 @@ def test_a_server_that_only_reads_says_how_runs_are_built(sample):
 def shown(sample, tmp_path):
     """Ask `pruned` with a language model; the facts it is shown, by channel, and its answer."""
     requests = []
+    stages = []
 
     def reply(body):
+        stages.append(stage_of(body))
+        if stages[-1] == "plan":
+            return {"plan": [{"id": 1, "question": "Who built the Stone Pier?", "retrieve": True}]}
+        if stages[-1] == "pruned_question":
+            return "builder | built | Stone Pier"
         requests.append(body["messages"][1]["content"].splitlines()[1])
         number = next(
             n
@@ -172,11 +178,13 @@ def shown(sample, tmp_path):
         )
         reading = Memory(sample._connection, settings)
 
-        def ask(question="Who built the Stone Pier?", **recipe):
+        def ask(question="Who built the Stone Pier?", form="default", options={"plan": False}, **recipe):  # noqa: B006
             usual = STRATEGIES["pruned"]
-            chosen = usual.with_recipe(replace(usual.recipe, **recipe))
-            answer = reading.ask(question, strategy=chosen, plan=False, trace=True, keep=False)
+            chosen = usual.with_recipe(replace(usual.recipes[form], **recipe))
+            answer = reading.ask(question, strategy=chosen, trace=True, **{"keep": False, **options})
             return answer, json.loads(requests[-1])
+
+        ask.stages = stages
 
         yield ask
         reading._close_chat()
@@ -207,6 +215,69 @@ def test_a_language_model_reads_the_runs_that_were_selected(shown):
     assert list(passages) == ["passages"]
     assert none.tokens["evidence"] != answer.tokens["evidence"]
     assert none.passages
+
+
+def facts_of(payload):
+    return [fact for about in payload["facts"].values() for facts in about.values() for fact in facts]
+
+
+def test_a_run_over_the_budget_is_cut(shown):
+    """One such run, as the best, once took all others along: no run was read, and nothing was found."""
+    whole = facts_of(shown(passages=0)[1])
+    part = facts_of(shown(passages=0, tokens=12)[1])
+    assert 0 < len(part) < len(whole)
+    assert set(part) < set(whole)
+
+
+def test_runs_are_read_whatever_form_of_evidence_is_named(shown):
+    """A form that was named, as `--reader paper` does, once took the place of runs without a word."""
+    _, usual = shown()
+    _, named = shown(options={"plan": False, "evidence": "passages"})
+    assert named == usual
+
+
+def test_the_form_of_the_paper_compares_all_runs_with_the_triples_of_the_question(shown):
+    """Sections 2.2, 2.4 and A.3: no plan is made, and no statement decides which runs come into question."""
+    answer, payload = shown(form="paper", options={}, near=1, common=0)
+    assert answer.answer == "Ana Ruiz"
+    assert answer.plan is None
+    assert shown.stages == ["pruned_question", "answer_compact"]
+    assert payload["facts"]
+    assert len(answer.trace.runs) > 1, "whatever the database would bring"
+    assert [step.outcome for step in answer.trace.steps] == ["builder built Stone Pier"]
+    found = {(edge.subject, edge.object) for run in answer.trace.runs for edge in run.edges}
+    assert ("Ana Ruiz", "Stone Pier") in found
+
+
+def test_what_was_answered_within_a_scope_is_used_again_within_it(shown):
+    """Questions about a novel, each with the novel as its scope: no earlier answer was ever found."""
+    options = {"plan": False, "inside": "pier", "folder": None, "keep": True}
+    first, _ = shown(form="paper", options=options)
+    assert {run.channel for run in first.trace.runs} == {"facts"}
+    second, payload = shown("Who has built the Stone Pier?", form="paper", options=options)
+    assert {run.channel for run in second.trace.runs} == {"answers", "facts"}
+    assert "questions" in payload
+
+
+def test_the_codebook_of_all_runs_follows_the_memory(sample, tmp_path):
+    """It is read once for each version, and a question sees only what is in its scope and not excluded."""
+    asked = {"strategy": "pruned[recipe=paper]", "trace": True, "keep": False, "k": 20}
+    question = "Who built the Stone Pier?"
+
+    def passages(answer):
+        return {edge.passage for run in answer.trace.runs for edge in run.edges}
+
+    first = sample.ask(question, **asked)
+    trips = first.round_trips
+    assert sample.ask(question, **asked).round_trips < trips
+    pier = first.passages[0].id
+    assert pier in passages(first)
+    assert pier not in passages(sample.ask(question, excluded=(pier,), **asked))
+    source = first.passages[0].source
+    assert passages(sample.ask(question, inside=source, folder=None, **asked)) == {pier}
+    assert passages(sample.ask(question, **asked)) == passages(first)
+    sample.forget("pier")
+    assert pier not in passages(sample.ask(question, **asked))
 
 
 def test_after_a_merge_no_edge_stands_twice_and_none_leads_to_itself(sample, tmp_path):

@@ -304,6 +304,53 @@ def test_a_model_that_obeys_a_document_cites_what_says_so_and_asks_for_nothing_e
     assert json.dumps(answer.to_dict()["plan"]).count("Zebulon") == 0
 
 
+# The form of the paper
+
+
+def searched(answer):
+    """The passages that each agent found."""
+    return {step.agent: step.passages for step in answer.trace.steps if step.passages}
+
+
+@pytest.mark.parametrize(("recipe", "documents"), [("paper", 5), ("hotpotqa", 7)])
+def test_paths_alone_are_ranked_though_nothing_is_read_from_them(ask, recipe, documents):
+    """An unanswered path once had the weight of the whole question, which is 0: its list alone came out."""
+    script = Script(TWO, answer="Not in the evidence: that")
+    answer = ask(script, strategy=f"pathwise[recipe={recipe}]", k=20)
+    found = searched(answer)
+    assert {"path 1", "path 2"} <= found.keys()
+    assert "whole question" not in found
+    assert {len(passages) for agent, passages in found.items() if agent.startswith("path")} == {documents}
+    assert {passage.id for passage in answer.passages} == set().union(*found.values())
+    assert all(passage.score > 0 for passage in answer.passages)
+
+
+def test_findings_are_read_whatever_form_of_evidence_is_named(ask):
+    """`--reader paper`, which names one, once took their place without a word."""
+    script = Script(TWO)
+    answer = ask(script, evidence="passages", must_answer=True)
+    assert answer.answer == "Sandwick"
+    assert "Who built the Norley Pier? Ann Bell" in script.of("answer")[-1]
+
+
+def test_over_workspaces_the_paper_follows_paths_and_no_chains(ask, sample_folder, tmp_path):
+    import shutil
+
+    shutil.copytree(sample_folder, tmp_path / "sample")
+    with Memory.open(settings=Settings(memory=str(tmp_path / "sample"))) as sample:
+        plan = [
+            {"id": 1, "question": "Who built the Stone Pier?", "retrieve": True},
+            {"id": 2, "question": "Where was #1 born?", "retrieve": True},
+        ]
+        script = Script(plan, {**INTENT, "entities": ["Stone Pier"]}, answer="Answer: Ana Ruiz\nSources: 1")
+        answer = ask(script, samples.QUESTION, sample, strategy="pathwise[recipe=paper]", k=20)
+    found = searched(answer)
+    assert "chains" not in found
+    assert {"path 1", "path 2"} <= found.keys()
+    assert {passage.id for passage in answer.passages} == set().union(*found.values())
+    assert "Who built the Stone Pier? Ana Ruiz" in script.of("answer")[-1]
+
+
 def test_what_is_selected_for_a_sub_problem_is_what_runs(ask):
     """Once every sub-problem of a plan was a deep chain, whatever was selected."""
     steps_ = [

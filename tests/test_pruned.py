@@ -10,10 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from samples import cases
 
-from gsw_graph.ask.codebook import starts
+from gsw_graph.ask.codebook import runs_of, starts, vector_of
 from gsw_graph.ask.retrieve.pruned import Codebook, QueryVectors, ScoredRun, fine_scores, select
 from gsw_graph.ask.retrieve.recipes import FineRecipe, PrunedRecipe
-from gsw_graph.store.codebook import RunsAround, StoredConcept, StoredEdge
+from gsw_graph.ask.retrieve.triples import read_triples
+from gsw_graph.store.codebook import Edge, RunsAround, StoredConcept, StoredEdge
 
 X = np.array([1, 0], np.float32)
 
@@ -49,6 +50,35 @@ NOTHING = FineRecipe(top_weight=0, cover_weight=0, pair_weight=0, match_weight=0
 )
 def test_the_terms_of_the_fine_score_computed_by_hand(term, expected):
     assert fine_score(S, 0.6, replace(NOTHING, **{term: 1.0})) == pytest.approx(expected, abs=1e-4)
+
+
+# The vector of an edge
+
+
+def test_the_vector_of_an_edge_is_that_of_its_own_triple():
+    """Section 2.2 and Prop. 16: E-R-E. Once it was the mean of what the statements behind it say."""
+    packed = {
+        name: np.array(vector, np.int8).tobytes()
+        for name, vector in {
+            "a": [127, 0],
+            "b": [0, 127],
+            "c": [76, 102],
+            "r": [127, 0],
+            "s": [102, 76],
+        }.items()
+    }
+    first, second, third = Edge("a", "r", "b", ()), Edge("b", "s", "c", ()), Edge("a", "s", "b", ())
+    cosines = [float(vector_of(first, packed) @ vector_of(other, packed)) for other in (second, third)]
+    assert cosines == pytest.approx([(0 + 0.8 + 0.8) / 3, (1 + 0.8 + 1) / 3], abs=0.01)
+    runs = [[edge.relation for edge in run.edges] for run in runs_of([first, third, second], packed, 0.7)]
+    assert runs == [["r", "s"], ["s"]]
+
+
+def test_the_triples_of_a_reply():
+    said = "Triples:\nbuilder | built |  Stone [1] Pier\nbuilder | town\n"
+    assert read_triples(said * 5) == [("builder", "built", "Stone (1) Pier")] * 4
+    with pytest.raises(ValueError, match="one triple a line"):
+        read_triples("There are none.")
 
 
 # The coarse score and the choice
@@ -92,7 +122,7 @@ def scored(made, *runs):
 
 def test_the_coarse_score_has_the_best_pair_of_concepts_and_of_relations():
     assert BOOK.runs == ["1", "2", "3"], "an edge without a concept is none"
-    near_relation = QueryVectors(X[None], X[None])
+    near_relation = QueryVectors(X[None], X[None], X[None])
     assert BOOK.coarse(near_relation, PrunedRecipe()) == [1, 0, 2], (
         "c is near enough where the relation is the one asked for"
     )

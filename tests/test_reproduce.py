@@ -11,7 +11,9 @@ import pytest
 from doc_blocks import REPOSITORY, Shell, commands
 from model_server import ModelServer
 
-from gsw_graph.evaluate import load, read_corpus, read_questions, run
+from gsw_graph.config import Settings
+from gsw_graph.evaluate import evaluate, load, read_corpus, read_questions, run
+from gsw_graph.memory import Memory
 
 PAGE = REPOSITORY / "docs/reproduce.md"
 # By file: the shape, an answer of the first question, how many passages of it are gold, whether it sees its own context alone.
@@ -71,6 +73,23 @@ def test_contexts_and_conversations_are_documents_of_their_questions(files):
     ] * 3 + [False]
 
 
+def test_each_question_is_asked_over_its_own_candidates(files, tmp_path, fake_embedder, monkeypatch):
+    """HotpotQA's distractor setting, as PathwiseRAG has it: records that list a context had no scope."""
+    monkeypatch.setattr(run, "WARM", 0.0)
+    corpus = read_corpus(files / "hotpotqa.json", own_context=True)
+    assert [record["source"] for record in corpus].count("h0") == 3
+    path = tmp_path / "contexts.jsonl"
+    path.write_text("\n".join(map(json.dumps, corpus)))
+    with Memory.open(settings=Settings(memory=str(tmp_path / "memory"))) as memory:
+        memory.load(path, extractor="rules")
+        found = evaluate(memory, files / "hotpotqa.json", ["dense"], own_context=True, k=5)
+    assert found.settings["protocol"].endswith("each over its own context")
+    assert len(found.questions) == 10
+    for row in found.questions:
+        assert len(row["strategies"]["dense"]["passages"]) == 3
+    assert found.strategies["dense"]["recall"]["5"] == 1
+
+
 def test_a_larger_corpus_holds_the_smaller_and_gold_passages_come_first(files):
     small, large = (read_corpus(files / "musique.json", size, seed=1) for size in (15, 25))
     assert small == large[:15]
@@ -103,6 +122,9 @@ def test_the_commands_of_the_page_run_as_they_stand(tmp_path, monkeypatch):
     assert runs["grasp"].strategies["ircot"]["lr1"] == 1
     assert runs["novel"].strategies["linked"]["coverage"] == 0.5
     assert {"Fact Retrieval", "Contextual Summarize"} == set(runs["novel"].strategies["linked"]["by_type"])
+    assert "in order" in runs["novel-pruned"].settings["protocol"]
+    assert len(runs["pathwise"].strategies) == 7
+    assert runs["pathwise"].settings["protocol"].endswith("each over its own context")
     assert runs["grasp"].settings["index_tokens"] > 0
     assert runs["longbench"].strategies["grasp [recipe=paper]"]["f1"] == 1
     assert set(runs["proprag-length"].strategies) & set(runs["proprag-width"].strategies) == {

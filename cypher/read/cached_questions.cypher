@@ -1,8 +1,9 @@
-// Questions asked before that are nearest to one, with what their answers cite and is still there, and the pairs of their best chain. $embedding, $k.
+// Questions asked before that are nearest to one, with what their answers cite and is still there, and the pairs of their best chain. $embedding, $k; $limited: also those whose answers could not come from every passage.
 // `source_*` is of the question whose answer was taken, where it was. A passage of a document that is not ready is left out, so that fewer than `cited` are there.
 // Neo4j looks at as many nodes as it is asked for, and misses some of the nearest where these are few: so 50 more are asked for. Runs once an ask that may use the question cache.
 CALL db.index.vector.queryNodes('question_embedding', $k + 50, $embedding) YIELD node AS q, score
 WITH q, score
+WHERE $limited OR q.limited IS NULL
 ORDER BY score DESC, q.id
 LIMIT $k
 CALL (q) {

@@ -6,4 +6,4 @@ MATCH (q)-[:ABOUT]->(e:Entity)-[:REFERS_TO]->(c:Concept)
 WITH p, q, v, collect(DISTINCT [e.name, c.id]) AS about
 MATCH (q)-[:ANSWERED_BY]->(e:Entity)-[:REFERS_TO]->(c:Concept)
 WITH p, q, v, about, collect(DISTINCT [e.name, c.id]) AS answers
-RETURN p.id AS passage, q.id AS id, v.phrase AS relation, q.vector AS vector, about, answers
+RETURN p.id AS passage, q.id AS id, v.phrase AS relation, about, answers

@@ -5,4 +5,4 @@ MATCH (p:Passage {id: id})<-[:IN]-(f:Proposition)
 MATCH (f)-[m:MENTIONS]->(e:Entity)
 MATCH (e)-[:REFERS_TO]->(c:Concept)
 WITH p, f, collect(DISTINCT [e.name, c.id, m.role]) AS about
-RETURN p.id AS passage, f.id AS id, f.text AS text, f.relation AS relation, f.vector AS vector, about
+RETURN p.id AS passage, f.id AS id, f.text AS text, f.relation AS relation, about

@@ -244,10 +244,10 @@ def _nearest(context: Context, query: Query, found: Sequence[RankedPassage]) -> 
 
 def _plan(strategy: Strategy[Any], query: Query, context: Context) -> Query:
     """Have the model make a plan, or note why it made none. No plan is made without pairs, which its steps
-    search, nor for a strategy that makes its own."""
+    search, nor for a strategy that wants none."""
     llm = context.llm
     wanted = context.options.plan is not False and query.plan is None
-    if llm is None or not wanted or not strategy.follows_plan or strategy.makes_plan or not context.has_pairs:
+    if llm is None or not wanted or not strategy.wants_plan or not context.has_pairs:
         return query
     with context.clock("plan"):
         try:
@@ -318,14 +318,12 @@ def _answer(
 
 
 def _shown(question: str, retrieved: Retrieved, context: Context) -> list[Item]:
-    """Return the evidence for the language model, in the form that the options or else the strategy name,
-    with contradictions."""
-    form = context.options.evidence
-    if form is None and retrieved.items is not None:
-        items = retrieved.items
-    else:
+    """Return the evidence for the language model, with contradictions: what the strategy found to be read,
+    else the form that the options or else the strategy name."""
+    items = retrieved.items
+    if items is None:
         forms: dict[str, Show] = {**FORMS, "compact": partial(compact, context)}
-        items = gather(question, retrieved, forms[form or retrieved.evidence])
+        items = gather(question, retrieved, forms[context.options.evidence or retrieved.evidence])
     return [*items, *disagreements(retrieved, items)]
 
 

@@ -5,16 +5,16 @@ After AutoPrunedRetriever. Section 2.2 (the symbols of a triple) uses the memory
 is an edge; a question-answer pair is an edge between the name that it is about and its answer, related by its
 verb phrase; a proposition without a relation is an edge between its first two names, related by the words
 between them. The public code keeps triples in the order of a hash table; here the position of an edge is the
-first mention of the later of its two names. Section 2.3 (runs): append while max(0, cos(edge, centroid)) +
-BONUS [tail = head] >= TAU. The paper cuts a stream in batches and examines the boundary between two again.
-Here one pass goes over a document, so no boundary comes from a batch, and each is a fixed point of the
-segmenter (Lemma 3).
+first mention of the later of its two names. The vector of an edge is that of its own triple, E-R-E (section
+2.2, Prop. 16). Section 2.3 (runs): append while max(0, cos(edge, centroid)) + BONUS [tail = head] >= TAU. The
+paper cuts a stream in batches and examines the boundary between two again. Here one pass goes over a
+document, so no boundary comes from a batch, and each is a fixed point of the segmenter (Lemma 3).
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from itertools import groupby, pairwise
@@ -28,6 +28,7 @@ from gsw_graph.concurrency import grouped
 from gsw_graph.errors import InputError
 from gsw_graph.model.results import RunsReport
 from gsw_graph.store.codebook import Edge, Name, Run, Statement
+from gsw_graph.text.words import pack_vector, unpack_vectors
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
 _WORDS = 8  # at most, between the two names of a proposition
 _ARTICLES = frozenset(("the", "a", "an"))
 _LONGEST = 200  # letters of a relation
-TAU = 0.7
+TAU = 0.5
 BONUS = 0.05  # where an edge begins with the concept that the one before ends with
 WINDOW = 256  # passages of one transaction; a document with more is cut there
 
@@ -138,7 +139,7 @@ def starts(vectors: NDArray[np.float32], follows: Sequence[bool], tau: float = T
     Args:
         vectors: (edges, dimension), of length 1.
         follows: Whether an edge begins with the concept that the one before ends with; the first is ignored.
-        tau: The least fit of an edge in a run.
+        tau: The least fit of an edge in a run; the paper prints none.
     """
     begins: list[int] = []
     total = np.zeros(vectors.shape[1:])
@@ -176,21 +177,19 @@ def build(
     start = perf_counter()
     missing = store.without_runs(reader)
     done = written = 0
+    vectors: dict[str, bytes] = {}
     for documents in _windows(missing):
         on_passages(done, len(missing))
         passages = [passage for document in documents for passage in document]
         texts, facts = store.statements(reader, passages)
-        runs = [run for document in documents for run in runs_of(document, texts, facts)]
-        concepts: set[str] = set()
-        relations = set()
-        for edge in (edge for run in runs for edge in run.edges):
-            concepts.update((edge.subject, edge.object))
-            relations.add(edge.relation)
-        new_concepts, new_relations = store.unknown(reader, sorted(concepts), sorted(relations))
-        vectors = embedder().encode([*new_concepts, *new_relations])
-        concept_vectors = dict(zip(new_concepts, vectors, strict=False))
-        relation_vectors = dict(zip(new_relations, vectors[len(new_concepts) :], strict=True))
-        written += store.write_runs(connection, runs, passages, concept_vectors, relation_vectors)
+        by_document = [edges_in(document, texts, facts) for document in documents]
+        symbols: set[str] = set()
+        for edge in (edge for edges in by_document for edge in edges):
+            symbols.update((edge.subject, edge.relation, edge.object))
+        new = sorted(symbols - vectors.keys())
+        vectors.update(zip(new, map(pack_vector, embedder().encode(new)), strict=True))
+        runs = [run for edges in by_document for run in runs_of(edges, vectors)]
+        written += store.write_runs(connection, runs, passages, vectors)
         done += len(passages)
     if missing:
         on_passages(done, done)
@@ -223,20 +222,33 @@ def complete(
         )
 
 
-def runs_of(passages: Sequence[str], texts: dict[str, str], facts: Statements) -> list[Run]:
-    """Return the runs of some passages of one document, in their order."""
+def edges_in(passages: Sequence[str], texts: dict[str, str], facts: Statements) -> list[Edge]:
+    """Return the edges of some passages of one document, in their order."""
     by_passage: dict[str, list[Statement]] = defaultdict(list)
     for fact in facts:
         by_passage[fact.passage].append(fact)
     edges: list[Edge] = []
     for passage in passages:
         edges += edges_of(texts.get(passage, ""), by_passage[passage])
+    return edges
+
+
+def vector_of(edge: Edge, vectors: Mapping[str, bytes]) -> NDArray[np.float32]:
+    """Return the vector of an edge, E-R-E (AutoPrunedRetriever, section 2.2): those of subject, relation and
+    object in a row, of length 1, (3 * dimension,). The cosine of two edges is the mean of their three cosines
+    (Prop. 16 with equal weights). vectors: packed, by id of a concept and name of a relation."""
+    vector = unpack_vectors([vectors[edge.subject], vectors[edge.relation], vectors[edge.object]]).ravel()
+    return vector / max(float(np.linalg.norm(vector)), 1e-12)
+
+
+def runs_of(edges: Sequence[Edge], vectors: Mapping[str, bytes], tau: float = TAU) -> list[Run]:
+    """Return the runs of the edges of one document. vectors: as of `vector_of`; tau: as of `starts`."""
     if not edges:
         return []
     follows = [False]
     for edge, following in pairwise(edges):
         follows.append(edge.object == following.subject)
-    begins = starts(np.stack([edge.vector for edge in edges]), follows)
+    begins = starts(np.stack([vector_of(edge, vectors) for edge in edges]), follows, tau)
     begins.append(len(edges))
     return [Run(tuple(edges[begin:end])) for begin, end in pairwise(begins)]
 

@@ -78,7 +78,8 @@ class AskOptions(ScopeOptions):
     evidence: str | None = option(
         None,
         "What the model is shown: lines of pairs and passages, the pairs of chains alone, the facts of the "
-        "graph in half the tokens, or passages alone; else what the strategy shows.",
+        "graph in half the tokens, or passages alone; else what the strategy shows. The findings of "
+        "`pathwise` and the runs of `pruned` are shown in any case.",
         pattern="|".join(EVIDENCE),
     )
     short: bool = option(False, "The answer is a name, a number or a few words, as benchmarks want it.")

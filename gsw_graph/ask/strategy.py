@@ -168,6 +168,12 @@ class Strategy(Generic[RecipeT]):
         wide = replace(query, k=query.k + query.below, below=0)
         return self.run(context, wide, self.recipe).split(query)
 
+    @property
+    def wants_plan(self) -> bool:
+        """Tell whether a language model makes a plan for it."""
+        reads_triples = getattr(self.recipe, "symbols", False)  # in the place of sub-questions
+        return self.follows_plan and not (self.makes_plan or reads_triples)
+
     def with_recipe(self, recipe: RecipeT) -> Strategy[RecipeT]:
         """Return the strategy with other constants."""
         return replace(self, recipe=recipe)

@@ -160,7 +160,9 @@ def _unused(id_: str, keys: set[str]) -> str:
     return key
 
 
-def read_corpus(path: str | Path, size: int | None = None, seed: int = 0) -> list[PassageRecord]:
+def read_corpus(
+    path: str | Path, size: int | None = None, seed: int = 0, *, own_context: bool = False
+) -> list[PassageRecord]:
     """Return the passages that a file of questions, of conversations or of GraphRAG-Bench's texts brings
     along, each once, as records that `load` reads; gold passages first.
 
@@ -168,6 +170,7 @@ def read_corpus(path: str | Path, size: int | None = None, seed: int = 0) -> lis
         path: The file.
         size: So many: the gold ones, and distractors at random; a larger size has those of a smaller.
         seed: Of the order of the distractors.
+        own_context: Each passage is a document of its question, whose id is the source.
 
     Raises:
         InputError: There are none.
@@ -177,7 +180,10 @@ def read_corpus(path: str | Path, size: int | None = None, seed: int = 0) -> lis
     gold: set[str] = set()
     records = [value for _, value in _json_values(text, str(path)) if isinstance(value, Mapping)]
     for number, record in enumerate(records, 1):
-        for is_gold, passage in _passages(record, _id(record, str(number))):
+        id_ = _id(record, str(number))
+        for place, (is_gold, passage) in enumerate(_passages(record, id_)):
+            if own_context and "source" not in passage:
+                passage = _document(id_, place, **passage)
             key = json.dumps(passage)
             found[key] = passage
             if is_gold:
@@ -342,6 +348,8 @@ def _question(record: Record, question: str, number: str, shape: str) -> Questio
     if not isinstance(answerable, bool):
         raise TypeError("`answerable` is neither true nor false")
     plan = _first(record, "plan")
+    scope = str(record.get("scope") or _scope(record, id_, shape))
+    conversation = scope if shape == "graphrag-bench" else ""  # the questions about a novel
     return Question(
         id_,
         question,
@@ -352,8 +360,8 @@ def _question(record: Record, question: str, number: str, shape: str) -> Questio
         _read_hops(record, plan),
         shape,
         type=str(_first(record, "type") or ""),
-        scope=str(record.get("scope") or _scope(record, id_, shape)),
-        conversation=str(record.get("conversation") or ""),
+        scope=scope,
+        conversation=str(record.get("conversation") or conversation),
     )
 
 

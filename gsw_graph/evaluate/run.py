@@ -63,6 +63,7 @@ class Protocol:
         without_gold: The gold passages are out of sight of each question, so that it has no answer.
         trace: The way to each answer is kept.
         with_index: The tokens of a right answer are also those of the loads.
+        own_context: Each question sees the passages of its record alone (`read_corpus` with `own_context`).
     """
 
     k: int = K
@@ -73,6 +74,7 @@ class Protocol:
     without_gold: bool = False
     trace: bool = False
     with_index: bool = False
+    own_context: bool = False
 
     @property
     def name(self) -> str:
@@ -85,6 +87,8 @@ class Protocol:
             name += ", in order with memory of earlier questions"
         if self.without_gold:
             name += ", without the gold passages"
+        if self.own_context:
+            name += ", each over its own context"
         return name
 
     @property
@@ -454,8 +458,9 @@ class _Asking:
         keeps = self.how.in_order and answer
         if excluded := self.excluded.get(question.key):
             options["excluded"] = excluded
-        if question.scope:
-            options["inside"] = question.scope
+        scope = question.scope or (question.id if self.how.own_context else "")
+        if scope:
+            options["inside"] = scope
         return self.memory.ask(
             question.question,
             strategy=variant.strategy if keeps and not variant.settings else variant.build(),

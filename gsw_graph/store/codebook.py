@@ -8,24 +8,16 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from gsw_graph.cypher import Unlogged, statement
 from gsw_graph.errors import EngineError
 from gsw_graph.model.documents import content_id
 from gsw_graph.store.reader import without_removed
-from gsw_graph.text.words import pack_vector, unpack_vectors
 
 if TYPE_CHECKING:
-    from typing import TypeAlias
-
     from neo4j import ManagedTransaction
-    from numpy.typing import NDArray
 
     from gsw_graph.engine import Connection
     from gsw_graph.store.reader import Reader
-
-    Vectors: TypeAlias = dict[str, NDArray[np.float32]]
 
 Row = dict[str, Any]
 _TITLE = 80  # letters of a run that Neo4j Browser shows
@@ -44,14 +36,12 @@ class Name:
 @dataclass(frozen=True, slots=True)
 class Statement:
     """A pair or a proposition as edges are made of it. kind: its label. about: what a pair is about, or all
-    that a proposition mentions. answers: of a pair. text: of a proposition. vector: (dimension,), of length
-    1."""
+    that a proposition mentions. answers: of a pair. text: of a proposition."""
 
     id: str
     kind: str
     passage: str
     relation: str | None
-    vector: NDArray[np.float32]
     about: tuple[Name, ...]
     answers: tuple[Name, ...] = ()
     text: str = ""
@@ -71,12 +61,6 @@ class Edge:
     def number(self) -> int:
         """Return the number of subject, relation and object."""
         return edge_number(self.subject, self.relation, self.object)
-
-    @property
-    def vector(self) -> NDArray[np.float32]:
-        """Return the mean vector of its statements, of length 1."""
-        mean: NDArray[np.float32] = np.mean([statement.vector for statement in self.statements], axis=0)
-        return mean / max(float(np.linalg.norm(mean)), 1e-12)
 
 
 def edge_number(*parts: str) -> int:
@@ -160,28 +144,18 @@ def statements(reader: Reader, passages: list[str]) -> tuple[dict[str, str], lis
     facts = []
     for kind, name in _KINDS.items():
         for row in reader.rows(f"read/{name}_to_relate", passages=passages):
-            (vector,) = unpack_vectors([row["vector"]])
             about = _names(row["about"])
             answers = _names(row.get("answers"))
-            fact = Statement(
-                row["id"], kind, row["passage"], row["relation"], vector, about, answers, row.get("text", "")
-            )
-            facts.append(fact)
+            text = row.get("text", "")
+            facts.append(Statement(row["id"], kind, row["passage"], row["relation"], about, answers, text))
     return texts, facts
 
 
-def unknown(reader: Reader, concepts: list[str], relations: list[str]) -> tuple[list[str], list[str]]:
-    """Return the concepts that have no vector yet, and the relations that are not there."""
-    lacking = [row["id"] for row in reader.rows("read/concepts_without_vector", ids=concepts)]
-    stored = {row["name"] for row in reader.rows("read/relations_known", names=relations)}
-    return sorted(lacking), [name for name in relations if name not in stored]
-
-
 def write_runs(
-    connection: Connection, runs: list[Run], passages: list[str], concepts: Vectors, relations: Vectors
+    connection: Connection, runs: list[Run], passages: list[str], vectors: dict[str, bytes]
 ) -> int:
-    """Write the runs of some passages in one transaction, with the vectors of concepts and relations that are
-    new. Runs of passages that have some by now are left out.
+    """Write the runs of some passages in one transaction, with the packed vectors of their concepts and
+    relations. Runs of passages that have some by now are left out.
 
     Returns:
         The number of runs that it wrote.
@@ -190,7 +164,7 @@ def write_runs(
         EngineError: Another process removed something they are based on.
     """
     with connection.session() as session:
-        return session.execute_write(_write, runs, passages, concepts, relations)
+        return session.execute_write(_write, runs, passages, vectors)
 
 
 def around(
@@ -202,8 +176,10 @@ def around(
     near: int,
     common: int,
     most: int,
+    every: bool = False,
 ) -> RunsAround:
-    """Return the runs that may answer a question, in one round trip; see the statement for the parameters."""
+    """Return the runs that may answer a question, in one round trip; see the statement for the parameters.
+    every: all runs there are may."""
 
     def count(rows: list[Row]) -> int:
         return len({StoredEdge(*edge).statement for row in rows for edge in row["edges"]})
@@ -218,15 +194,24 @@ def around(
         near=near,
         common=common,
         most=most,
+        every=[True] if every else [],
     )
     if not rows:  # the memory was removed meanwhile
         return RunsAround(True, [], [], {})
     row = rows[0]
     edges = [StoredEdge(*edge) for edge in without_removed(row["edges"])]
+    edges = [edge for edge in edges if reader.sees(edge.passage)]
     concepts = [StoredConcept(*concept) for concept in row["concepts"]]
     concepts = [concept for concept in concepts if concept.vector is not None]
     relations = {name: vector for name, vector in row["relations"] if vector is not None}
     return RunsAround(bool(row["complete"]), edges, concepts, relations)
+
+
+def seen_by(reader: Reader) -> tuple[object, ...]:
+    """Return a key of the runs that a question may see: the memory with its version, what is hidden, the
+    scope."""
+    scope = None if reader.scope is None else frozenset(reader.scope)
+    return *reader.stamp(), reader.excluded, scope
 
 
 def mark_complete(connection: Connection) -> None:
@@ -234,9 +219,7 @@ def mark_complete(connection: Connection) -> None:
     connection.driver.execute_query(statement("write/runs_complete"), database_=connection.database)
 
 
-def _write(
-    tx: ManagedTransaction, runs: list[Run], passages: list[str], concepts: Vectors, relations: Vectors
-) -> int:
+def _write(tx: ManagedTransaction, runs: list[Run], passages: list[str], vectors: dict[str, bytes]) -> int:
     tx.run(statement("write/queue")).consume()
     done = {row["id"] for row in tx.run(statement("read/passages_with_runs"), passages=Unlogged(passages))}
     runs = [run for run in runs if done.isdisjoint(run.passages)]
@@ -246,8 +229,13 @@ def _write(
     for passage in sorted(empty):  # a run of no edges says that the passage joins no names
         id_ = content_id("run", passage)
         run_rows.append({"id": id_, "title": "no edges", "edges": 0, "passages": [passage]})
-    _write_rows(tx, "concept_vectors", _vector_rows("id", concepts))
-    _write_rows(tx, "relations", _vector_rows("name", relations))
+    concepts: set[str] = set()
+    relations: set[str] = set()
+    for edge in (edge for run in runs for edge in run.edges):
+        concepts.update((edge.subject, edge.object))
+        relations.add(edge.relation)
+    for name, key, symbols in (("concept_vectors", "id", concepts), ("relations", "name", relations)):
+        _write_rows(tx, name, [{key: symbol, "vector": vectors[symbol]} for symbol in sorted(symbols)])
     _write_rows(tx, "runs", run_rows)
     for kind, name in _KINDS.items():
         edges = [row for run in runs for row in _edge_rows(run, kind)]
@@ -274,10 +262,6 @@ def _write_rows(tx: ManagedTransaction, name: str, rows: list[Row]) -> None:
             "stand on",
             hint="Run it again",
         )
-
-
-def _vector_rows(key: str, vectors: Vectors) -> list[Row]:
-    return [{key: name, "vector": pack_vector(vector)} for name, vector in vectors.items()]
 
 
 def _run_row(run: Run) -> Row:

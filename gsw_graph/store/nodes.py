@@ -299,8 +299,8 @@ class Run(Keyed):
 
 class Question(Keyed):
     """What was asked and answered, when, by which strategy, at what cost. `plan` is JSON; `model` the
-    language model that was asked; `cited` how many passages the answer cites; `verdict` what people say of
-    it."""
+    language model that was asked; `cited` how many passages the answer cites; `limited` where it
+    could not come from every passage; `verdict` what people say of it."""
 
     title = StringProperty()
     question = StringProperty()
@@ -319,6 +319,7 @@ class Question(Keyed):
     inferred = BooleanProperty()
     cited = IntegerProperty()
     embedding = ArrayProperty(FloatProperty())
+    limited = BooleanProperty()
     verdict = StringProperty()
     judged_at = StringProperty()
     reused = _to("Question", "REUSED")

@@ -66,9 +66,10 @@ class CachedQuestion:
     source: tuple[str, str, str] | None
 
 
-def near(reader: Reader, vector: Sequence[float], k: int) -> list[CachedQuestion]:
-    """Find the `k` questions nearest to a vector, of them those that were answered, best first."""
-    rows = reader.rows("read/cached_questions", embedding=vector, k=k)
+def near(reader: Reader, vector: Sequence[float], k: int, *, limited: bool = False) -> list[CachedQuestion]:
+    """Find the `k` questions nearest to a vector, of them those that were answered, best first. limited: also
+    those whose answers could not come from every passage."""
+    rows = reader.rows("read/cached_questions", embedding=vector, k=k, limited=limited)
     return [_cached(row) for row in rows if row["answer"] is not None]
 
 
@@ -77,7 +78,9 @@ def judge(connection: Connection, question: str, verdict: Verdict) -> None:
     connection.write("write/verdict", id=question, verdict=verdict, now=now("milliseconds"))
 
 
-def keep(connection: Connection, answer: Answer, vector: Sequence[float] | None = None) -> str | None:
+def keep(
+    connection: Connection, answer: Answer, vector: Sequence[float] | None = None, *, limited: bool = False
+) -> str | None:
     """Write a Question with its USED relationships in one round trip. The version stamp stays: no cache looks
     at questions.
 
@@ -85,6 +88,7 @@ def keep(connection: Connection, answer: Answer, vector: Sequence[float] | None 
         connection: to the memory.
         answer: the answer to the question.
         vector: of the question, by which it is found when it is asked again.
+        limited: the answer could not come from every passage.
 
     Returns:
         Its id, or None where this memory may not be written by whoever asks.
@@ -112,6 +116,7 @@ def keep(connection: Connection, answer: Answer, vector: Sequence[float] | None 
         "inferred": answer.inferred or None,
         "cited": len({citation.passage for citation in answer.citations}),
         "embedding": vector,
+        "limited": limited or None,
     }
     known = {name: _clean(value) for name, value in properties.items() if value is not None}
     used = {"pairs": _pairs(answer), "passages": _passages(answer)}

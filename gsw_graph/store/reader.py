@@ -22,6 +22,7 @@ Scored = list[tuple[str, float]]  # ids with a cosine, best first
 PropositionRow = tuple[str, list[str], list[list[str]]]  # a passage, its propositions, what each mentions
 _SCOPES = 8  # scopes of a memory that are kept
 _PASSAGE = ("id", "title", "text", "source", "document", "section", "speaker", "at")  # columns of a passage
+_WORDED = 10_000  # passages with words of a question, of which the score is looked at
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,6 +253,21 @@ class Reader:
         """Return the `k` passages that fit some words best, with the engine's BM25 score."""
         rows = self._past_hidden("read/bm25", k, words=words)
         return [_ranked(row, row["score"]) for row in rows if self._is_seen(row)]
+
+    def hybrid(self, embedding: Sequence[float], words: str, k: int, share: float) -> list[RankedPassage]:
+        """Return the `k` best passages by `share` * cosine + (1 - `share`) * BM25 as a share of its largest
+        (PathwiseRAG, equation 12). Candidates are the `k` nearest to a vector and the `k` that fit some words
+        best; each has both scores."""
+        limits = {"k": k, "most": _WORDED}
+        found = self.near("read/hybrid", k, len, embedding=list(embedding), words=words, **limits)
+        rows = list(filter(self._is_seen, found))
+        largest = max((row["lexical"] for row in rows), default=0.0) or 1.0
+        passages = []
+        for row in rows:
+            (vector,) = unpack_vectors([row["vector"]])
+            score = share * float(vector @ embedding) + (1 - share) * row["lexical"] / largest
+            passages.append(_ranked(row, score))
+        return sorted(passages, key=lambda passage: (-passage.score, passage.id))[:k]
 
     def _past_hidden(self, name: str, k: int, **parameters: Any) -> list[Row]:
         """Return the `k` best rows of an index search; if passages in documents that are not ready took

@@ -2,10 +2,11 @@
 passages by a walk that starts from them. docs/pruned.md has the equations and what departs from them.
 
 Of the paper: the coarse score (section 2.4, A.3), the five terms of the fine score (A.3), the choice of runs
-by channel (2.5), and the runs as the prompt (2.6). The database gives the runs that come into question: the
-paper compares all runs there are. Ours: the passages of the runs are seeds of the walk of `linked`, the names
-in the best runs lead to a second one, and the first passages are read below the runs; with `recipe=paper` the
-runs alone.
+by channel (2.5), and the runs as the prompt (2.6). With `recipe=paper` all runs are compared by their
+symbols, the edges of the shortlist are lines, a language model takes the question apart in triples (2.2), and
+the reader sees the runs alone. Ours: the database gives the runs that come into question, by what their
+statements say; the passages of the runs are seeds of the walk of `linked`, the names in the best runs lead to
+a second one, and the first passages are read below the runs.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from dataclasses import dataclass, replace
+from functools import partial
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +28,10 @@ from gsw_graph.ask.retrieve.names.trace import write_walk
 from gsw_graph.ask.retrieve.names.walk import rank_passages
 from gsw_graph.ask.retrieve.strategies.baselines import DENSE
 from gsw_graph.ask.retrieve.strategies.linked import LINKED, fetch_passages, in_order
+from gsw_graph.ask.retrieve.triples import MOST, Triple, ask_triples
 from gsw_graph.ask.strategy import Query, Retrieved, Strategy
+from gsw_graph.concurrency import Once
+from gsw_graph.errors import ReplyError
 from gsw_graph.model.results import FoundRun, RunEdge
 from gsw_graph.models.chat.request import estimate
 from gsw_graph.store import codebook, questions
@@ -34,7 +39,7 @@ from gsw_graph.text.names import normalise
 from gsw_graph.text.words import CONNECTORS, FUNCTION_WORDS, WORD, unpack_vectors
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from typing import TypeAlias
 
     from numpy.typing import NDArray
@@ -54,8 +59,10 @@ if TYPE_CHECKING:
 
 FORBIDDEN = "Neo.ClientError.Security.Forbidden"
 PASSAGE = 200  # tokens of a passage that is read below the runs
-_LINES = 4  # of a question: what one-to-one matching costs doubles with each
+_BOOKS = 4  # whole codebooks that are kept: of a memory, of a scope
 _REFERENCE = re.compile(r"#\d+")
+
+_WHOLE: Once[tuple[object, ...], Codebook] = Once(_BOOKS)
 
 
 class Codebook:
@@ -64,12 +71,13 @@ class Codebook:
     Names that were merged are one: no edge is there twice, and none from a name to itself (section 2.7).
 
     Attributes:
-        runs: Ids. `lines`: of each run its edges, one for each statement that an edge is based on, in the
-            order of the text, with unit `vectors` of the statements.
+        runs: Ids. `lines`: of each run its edges in the order of the text, one for each statement that an
+            edge is based on or, with `triples`, one an edge. `vectors`: unit vectors of the lines by run, of
+            triples after `embed`.
         concepts: By id, of an alias the canonical one's; `vector_of`: their unit vectors.
     """
 
-    def __init__(self, part: RunsAround) -> None:
+    def __init__(self, part: RunsAround, *, triples: bool = False) -> None:
         self.concepts = {concept.canonical: concept for concept in part.concepts}
         self.concepts |= {concept.id: concept for concept in part.concepts}
         self.vector_of = _unit_vectors({id_: concept.vector for id_, concept in self.concepts.items()})
@@ -79,11 +87,16 @@ class Codebook:
             concepts = {edge.subject, edge.object}
             if edge.relation in self._relations and concepts <= self.concepts.keys():
                 edge = self._canonical(edge)
-                if edge.subject != edge.object:
-                    by_run.setdefault(edge.run, []).append(edge)
-        self.runs = list(by_run)
-        self.lines = list(by_run.values())
-        self.vectors = [_unit([edge.vector for edge in edges]) for edges in self.lines]
+                edges = by_run.setdefault(edge.run, [])
+                is_there = triples and edges and edges[-1].position == edge.position
+                if edge.subject != edge.object and not is_there:
+                    edges.append(edge)
+        self.runs = [run for run, edges in by_run.items() if edges]
+        self.lines = [edges for edges in by_run.values() if edges]
+        self.vectors: dict[int, Vectors] = {}
+        if not triples:
+            for number, edges in enumerate(self.lines):
+                self.vectors[number] = _unit([edge.vector for edge in edges])
 
     def _canonical(self, edge: StoredEdge) -> StoredEdge:
         subject = self.concepts[edge.subject].canonical
@@ -93,11 +106,22 @@ class Codebook:
         number = codebook.edge_number(subject, edge.relation, object_)
         return replace(edge, subject=subject, object=object_, number=number)
 
+    def embed(self, runs: Sequence[int], encode: Callable[[list[str]], Vectors]) -> None:
+        """Embed the edges of some runs, each as a line of its subject, relation and object (A.3)."""
+        new = [run for run in runs if run not in self.vectors]
+        lines = []
+        for edge in (edge for run in new for edge in self.lines[run]):
+            names = self.concepts[edge.subject].name, self.concepts[edge.object].name
+            lines.append(f"{names[0]} {edge.relation} {names[1]}")
+        if lines:
+            ends = np.cumsum([len(self.lines[run]) for run in new])
+            self.vectors.update(zip(new, np.split(encode(lines), ends[:-1]), strict=True))
+
     def coarse(self, question: QueryVectors, recipe: PrunedRecipe) -> list[int]:
         """Return the `recipe.shortlist` best runs: w_ent * the largest cosine between a concept of the
         question and one of the run + w_rel * the same of relations; what is below 0 counts 0 (A.3)."""
         near_concept = _best_cosines(self.vector_of, question.concepts)
-        near_relation = _best_cosines(self._relations, question.lines)
+        near_relation = _best_cosines(self._relations, question.relations)
         scores = []
         for edges in self.lines:
             concept = max(max(near_concept[edge.subject], near_concept[edge.object]) for edge in edges)
@@ -123,9 +147,10 @@ class Codebook:
 
 @dataclass(frozen=True)
 class QueryVectors:
-    """Unit vectors (n, dimension) of what a question names, and of its lines, which are its relations too."""
+    """Unit vectors (n, dimension) of what a question names, of its relations, and of its lines."""
 
     concepts: Vectors
+    relations: Vectors
     lines: Vectors
 
 
@@ -144,7 +169,7 @@ def lines_of(question: str, plan: Plan | None) -> list[str]:
     lines: list[str] = []
     for level in plan.levels() if plan else ():
         lines += (" ".join(_REFERENCE.sub(" ", step.question).split()) for step in level)
-    return list(filter(None, lines))[:_LINES] or [question]
+    return list(filter(None, lines))[:MOST] or [question]
 
 
 def query_vectors(
@@ -154,9 +179,8 @@ def query_vectors(
     concepts by the concepts' vectors, what is near the question as a whole, and for relations what is near
     its lines.
 
-    The public code has another model take a question apart in triples, and finds nothing where that gives
-    none. Names and the words between them embedded one by one found as much as the lines do and took twice
-    the time (docs/pruned.md).
+    Names and the words between them embedded one by one found as much as the lines do and took twice the time
+    (docs/pruned.md).
     """
     linked = link(mentions(question), book.vector_of)
     words = (word[0].casefold() for word in WORD.finditer(question))
@@ -165,7 +189,15 @@ def query_vectors(
     vectors = context.vectors([question, *lines])
     of_lines = np.stack([vectors[line] for line in lines])
     of_concepts = [book.vector_of[mention.key] for mention in linked]
-    return QueryVectors(np.stack([vectors[question], *of_concepts]), of_lines)
+    return QueryVectors(np.stack([vectors[question], *of_concepts]), of_lines, of_lines)
+
+
+def triple_vectors(context: Context, triples: Sequence[Triple]) -> QueryVectors:
+    """Return the symbols of the triples of a question, and their lines, embedded as those of the codebook."""
+    encode = context.text_vectors
+    names = [normalise(name) for triple in triples for name in (triple.subject, triple.object)]
+    relations = [triple.relation.casefold() for triple in triples]
+    return QueryVectors(encode(names), encode(relations), encode([*map(" ".join, triples)]))
 
 
 def rank_runs(
@@ -304,6 +336,7 @@ def retrieve(context: Context, query: Query, recipe: PrunedRecipe) -> Retrieved:
     """Find passages from the runs of a question: by `linked` where the memory holds no runs, by `dense`
     where the question has no symbols."""
     question = query.question
+    triples = _triples(context, query) if recipe.symbols else []
     lines = lines_of(question, query.plan)
     vector = context.vectors([question, *lines])[question]  # with the lines in one batch
     earlier: Earlier = []
@@ -318,14 +351,16 @@ def retrieve(context: Context, query: Query, recipe: PrunedRecipe) -> Retrieved:
         return _instead(context, query, LINKED, "runs are missing, and who asks may not write them")
     if not book.runs:
         return _instead(context, query, LINKED, "the memory holds nothing that runs are made of")
-    symbols = query_vectors(context, book, question, lines)
+    symbols = triple_vectors(context, triples) if triples else query_vectors(context, book, question, lines)
     if symbols is None:
         return _instead(context, query, DENSE, "the question has no symbols: it names and relates nothing")
     graph, (near,) = fetch_neighbourhood(context, [question], recipe.walk)
     queries = [(question, near)]
+    shortlist, of_answers = book.coarse(symbols, recipe), book.in_passages(cited)
+    book.embed([*shortlist, *of_answers], context.text_vectors)
     with context.clock("rank"):
-        facts = rank_runs(book, book.coarse(symbols, recipe), symbols, recipe)
-        answers = rank_runs(book, book.in_passages(cited), symbols, recipe)
+        facts = rank_runs(book, shortlist, symbols, recipe)
+        answers = rank_runs(book, of_answers, symbols, recipe)
         channels = {
             "answers": select(book, answers, recipe.answers, recipe.same),
             "facts": select(book, facts, recipe.facts, recipe.same),
@@ -362,6 +397,18 @@ def retrieve(context: Context, query: Query, recipe: PrunedRecipe) -> Retrieved:
     return Retrieved(ranked, items=items, confidence=sure)
 
 
+def _triples(context: Context, query: Query) -> list[Triple]:
+    """Return the triples of a question, if a language model is set and nobody gave a plan; none, and a note,
+    if its reply cannot be used."""
+    if context.llm is None or query.plan is not None:
+        return []
+    try:
+        return ask_triples(context, query.question)
+    except ReplyError as error:
+        context.notes.append(f"the question was not taken apart in triples: {error}")
+        return []
+
+
 def _items(
     context: Context,
     book: Codebook,
@@ -371,7 +418,8 @@ def _items(
     recipe: PrunedRecipe,
 ) -> list[Item]:
     """Return what the language model reads (section 2.6): earlier questions, the runs of each channel, no
-    edge twice, and the first passages; each under a number that leads to its passage."""
+    edge twice and as many as fit in `recipe.tokens`, and the first passages; each under a number that leads
+    to its passage."""
     items = []
     for old in _questions(earlier, recipe.questions):
         sentence = Sentence(flat(old.question), flat(old.answer))
@@ -386,14 +434,13 @@ def _items(
     for channel, edges in runs:
         by_passage: dict[str, list[Fact]] = defaultdict(list)
         for edge in edges:
-            if edge.number not in used and edge.passage in passages:
+            fact = Edge(edge.subject, flat(edge.relation), edge.object)
+            size = estimate(" ".join(fact))
+            if size <= budget and edge.number not in used and edge.passage in passages:
                 used.add(edge.number)
-                by_passage[edge.passage].append(Edge(edge.subject, flat(edge.relation), edge.object))
-        new = [_item(channel, passages[id_], facts) for id_, facts in by_passage.items()]
-        budget -= sum(estimate(item.text) for item in new)
-        if budget < 0:
-            break
-        items += new
+                by_passage[edge.passage].append(fact)
+                budget -= size
+        items += (_item(channel, passages[id_], facts) for id_, facts in by_passage.items())
     for passage in ranked[: recipe.passages]:
         text = cut(flat(passage.text.removeprefix(f"{passage.title}\n")), PASSAGE)
         items.append(_item("passages", passage, [Sentence(flat(passage.title), text)]))
@@ -416,23 +463,31 @@ def _questions(earlier: Earlier, choice: str) -> Earlier:
 
 
 def _codebook(context: Context, lines: list[str], cited: list[str], recipe: PrunedRecipe) -> Codebook:
-    """Fetch the runs around a question; those that are missing in the memory are built first."""
+    """Fetch the runs around a question or, for `recipe.symbols`, all runs, which are read once for each
+    version of a memory; those that are missing in the memory are built first."""
+    reader = context.reader
     embeddings = [vector.tolist() for vector in context.vectors(lines).values()]
     keys = sorted({mention.key for mention in mentions(lines[0])})
     limits = {"near": recipe.near, "common": recipe.common, "most": recipe.candidates}
-    with context.clock("database"):
-        part = codebook.around(context.reader, embeddings, keys, cited, **limits)
+
+    def read() -> Codebook:
+        part = codebook.around(reader, embeddings, keys, cited, every=recipe.symbols, **limits)
         if not part.complete:
             context.build_runs()
-            part = codebook.around(context.reader, embeddings, keys, cited, **limits)
-    return Codebook(part)
+            part = codebook.around(reader, embeddings, keys, cited, every=recipe.symbols, **limits)
+        return Codebook(part, triples=recipe.symbols)
+
+    with context.clock("database"):
+        if not recipe.symbols:
+            return read()
+        return _WHOLE.get(codebook.seen_by(reader), read, partial(context.note, None))
 
 
 def _earlier(context: Context, vector: list[float], recipe: PrunedRecipe) -> Earlier:
     """Return earlier questions like this one. What was rejected, or cites what is there no more, is left
     out."""
     with context.clock("database"):
-        earlier = questions.near(context.reader, vector, recipe.near_questions)
+        earlier = questions.near(context.reader, vector, recipe.near_questions, limited=True)
     kept = []
     for old in earlier:
         usable = old.cosine >= recipe.like and old.is_citable and old.verdict != "rejected"

@@ -287,10 +287,12 @@ GRASP_PAPER = GraspRecipe(
 class PathwiseRecipe(Recipe):
     """Of `pathwise`; docs/pathwise.md.
 
-    Paths. paths: at most (N). documents: of each (k). hybrid: lambda of equation 12, 1 for vectors alone.
+    Paths. paths: at most (N). documents: of each (k); 0: as many as are asked for, 5 at least, of which 5 are
+    read. hybrid: lambda of equation 12, 1 for vectors alone.
     gain: least expected share of something new, or a sub-problem is not searched for (tau_gain, not
     published). rounds: of added sub-problems (T, not published).
-    Integration. whole: weight of what the question as a whole finds, where that of a path is 1. rank:
+    Integration. whole: weight of what the question as a whole finds, where that of a path is 1; 0: it is not
+    searched for, and no chains are followed in the place of paths. rank:
     constant of the reciprocal rank by which lists are merged. duplicate: share of words in common from which
     two passages are one.
     Switches of the ablation. intent, selection, adjustment, integration: the component works; paths=1 is
@@ -298,7 +300,7 @@ class PathwiseRecipe(Recipe):
     """
 
     paths: int = count(4)
-    documents: int = count(5)
+    documents: int = 0
     hybrid: float = 1.0
     gain: float = 0.05
     rounds: int = 2
@@ -311,7 +313,7 @@ class PathwiseRecipe(Recipe):
     integration: bool = True
 
 
-_PATHS = PathwiseRecipe(hybrid=0.6, whole=0.0)
+_PATHS = PathwiseRecipe(documents=5, hybrid=0.6, whole=0.0)
 PATHWISE_RECIPES = {  # the paper's A.2, and its table 10
     "default": PathwiseRecipe(),
     "paper": _PATHS,
@@ -350,8 +352,11 @@ class FineRecipe(Recipe):
 class PrunedRecipe(Recipe):
     """Of `pruned`; docs/pruned.md.
 
-    Candidates. near: pairs, and propositions, of the vector indexes whose runs come into question. common:
-    passages in which a name occurs that still brings its runs. candidates: runs in all.
+    symbols: all runs are compared by their symbols, and their edges as lines of a triple, with the triples of
+    the question where a language model is set; else the runs come from the statements near to the question,
+    which are their lines, and a language model makes a plan, whose steps are lines.
+    Candidates. near: pairs, and propositions, of the vector indexes whose runs come into
+    question. common: passages in which a name occurs that still brings its runs. candidates: runs in all.
     Coarse. concept_weight, relation_weight: of the largest cosines. shortlist: runs for the fine stage (k =
     200). Fine: `fine`. runs: best of each channel (m = 20).
     Selection, one of CHOICES for each channel. facts: runs of what documents say. answers: runs that answers
@@ -363,6 +368,7 @@ class PrunedRecipe(Recipe):
     vector. walk, rerank: as of `linked`.
     """
 
+    symbols: bool = False
     near: int = count(60)
     common: int = 100
     candidates: int = count(400)
@@ -388,7 +394,7 @@ class PrunedRecipe(Recipe):
 
 PRUNED_RECIPES = {
     "default": PrunedRecipe(),
-    "paper": PrunedRecipe(questions="unique", tokens=2000, passages=0),
+    "paper": PrunedRecipe(symbols=True, candidates=10_000_000, questions="unique", tokens=2000, passages=0),
 }
 
 

@@ -7,7 +7,6 @@ Without a language model rules of English read the question: most questions are 
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -31,9 +30,9 @@ from gsw_graph.ask.retrieve.intent import (
     parts_of,
     read_intent,
 )
-from gsw_graph.ask.retrieve.names.linking import mentions
+from gsw_graph.ask.retrieve.names.linking import lucene_words, mentions
 from gsw_graph.ask.retrieve.recipes import PATHWISE_RECIPES, PathwiseRecipe, SearchRecipe
-from gsw_graph.ask.retrieve.strategies.baselines import BM25, DENSE
+from gsw_graph.ask.retrieve.strategies.baselines import DENSE
 from gsw_graph.ask.retrieve.strategies.fusion import FUSION
 from gsw_graph.ask.retrieve.strategies.linked import LINKED
 from gsw_graph.ask.strategy import Query, Retrieved, Strategy, reciprocal_rank_fusion
@@ -68,7 +67,7 @@ _NEAR = 100
 _COMMON = 30
 _DATED = 30
 _ANSWER = 200  # characters of an answer that goes into the next question
-# Passages that are read with the findings, if none is missing and if some are.
+# Passages that are read with the findings, if none is missing and if some are, and of a path.
 _BESIDE = 2
 _READ = 5
 _COMPARED = 100  # first passages that are looked at for duplicates
@@ -130,14 +129,15 @@ def run(context: Context, query: Query, recipe: PathwiseRecipe) -> Retrieved:
 
 class _Paths:
     """Follow one question. notes: what could not be done on the way; searched: questions so far; documents:
-    passages of a path."""
+    passages of a path; read: of them, those that are read."""
 
     def __init__(self, context: Context, query: Query, recipe: PathwiseRecipe) -> None:
         self.context = context
         self.team = Team(context)
         self.query = query
         self.recipe = recipe
-        self.documents = max(recipe.documents, query.k)
+        self.read = recipe.documents or _READ
+        self.documents = recipe.documents or max(_READ, query.k)
         self.notes: list[str] = []
         self.searched: list[str] = []
 
@@ -196,15 +196,17 @@ class _Paths:
         query = self.query
         model = self.context.llm
         if len(problems) == 1 and query.plan is None:
-            retrieved = self._search("path 1", query, problems[0].approach)
+            one_path = replace(query, k=self.recipe.documents or query.k)
+            retrieved = self._search("path 1", one_path, problems[0].approach)
             passages = without_duplicates(retrieved.passages, self.recipe.duplicate)
-            return replace(retrieved, passages=passages)
+            return replace(retrieved, passages=passages[: query.k])
         if approach in ("comparative matrix", "multi-aspect"):  # its parts are paths of their own
             approach = "deep chain"
         chained = None
-        if plan and self.context.has_pairs:
-            chained = self._search("chains", replace(query, plan=plan), "deep chain")
-            whole = chained
+        if not self.recipe.whole:
+            whole = Retrieved([])
+        elif plan and self.context.has_pairs:
+            whole = chained = self._search("chains", replace(query, plan=plan), "deep chain")
         else:
             whole = self._search("whole question", replace(query, k=self.documents), approach)
         findings = self._find(problems, chained)
@@ -212,7 +214,7 @@ class _Paths:
             findings += self._find_missing(findings, chained)
         passages = self._integrate(whole, findings, chained is not None)[: query.k]
         items = None
-        if plan and chained is None and model is not None and query.answer:
+        if chained is None and model is not None and query.answer:
             items = self._items(passages, findings)
         return replace(whole, passages=passages, items=items)
 
@@ -267,7 +269,7 @@ class _Paths:
         answered: Asked = [(finding.problem.question, finding.answer) for finding in findings]
         known: set[str] = set()
         for finding in findings:
-            known.update(passage.id for passage in finding.passages[: self.recipe.documents])
+            known.update(passage.id for passage in finding.passages[: self.read])
         rounds = self.recipe.rounds
         if chained is not None:
             draft = from_chains(question, chained, FUSION.confidence, answer=False)
@@ -311,11 +313,7 @@ class _Paths:
         for finding in findings:
             best = finding.passages[: self.documents]
             new = keep_new(best, known, self.documents)
-            weight = 1.0
-            if chained:
-                weight = _CHAINED
-            elif self.context.llm is not None and not finding.answer:
-                weight = recipe.whole
+            weight = _CHAINED if chained else 1.0
             if recipe.adjustment:
                 weight *= (1 + len(new) / max(len(best), 1)) / 2
             rankings += [best, [item.passage for item in finding.sources]]
@@ -336,7 +334,7 @@ class _Paths:
 
     def _read(self, name: str, finding: Finding) -> Finding:
         question = finding.problem.question
-        lines = list(texts(finding.passages, most=self.recipe.documents))
+        lines = list(texts(finding.passages, most=self.read))
         model = AgentModel(self.team.agent(name), question)
         try:
             read = read_answer(question, lines, model, final=False)
@@ -451,21 +449,14 @@ def search(context: Context, query: Query, approach: Approach, recipe: PathwiseR
 def _search_hybrid(context: Context, query: Query, weight: float) -> Retrieved:
     """Search by lambda * cosine + (1 - lambda) * BM25 as a share of the largest (equations 10 to 12); without
     a language model one pair that is sure answers."""
-    alone = SearchRecipe(rerank=0)
-    retrieved = DENSE.with_recipe(alone)(context, query)
+    question = query.question
     if weight < 1:
-        lexical = BM25.with_recipe(alone)(context, query).passages
-        largest = max((passage.score for passage in lexical), default=0.0) or 1.0
-        found = {}
-        scores: dict[str, float] = defaultdict(float)
-        for passage in retrieved.passages:
-            found[passage.id] = passage
-            scores[passage.id] += weight * passage.score
-        for passage in lexical:
-            found.setdefault(passage.id, passage)
-            scores[passage.id] += (1 - weight) * passage.score / largest
-        best = sorted(scores, key=lambda id_: (-scores[id_], id_))[: query.k]
-        retrieved = replace(retrieved, passages=[replace(found[id_], score=scores[id_]) for id_ in best])
+        embedding = context.vector(question).tolist()
+        with context.clock("database"):
+            found = context.reader.hybrid(embedding, lucene_words(question), query.k, weight)
+        retrieved = Retrieved(found, evidence="passages")
+    else:
+        retrieved = DENSE.with_recipe(SearchRecipe(rerank=0))(context, query)
     if query.answer and context.has_pairs and context.llm is None:
         from gsw_graph.ask.retrieve.qa_chains import with_one_pair
 
