@@ -88,7 +88,7 @@ def _asking(command: Any) -> Any:
             click.option(
                 "--reader",
                 type=click.Choice(("paper",)),
-                help="paper: five passages whole, reasoning, a short answer, no refusal.",
+                help="paper: five passages whole, reasoning before a short answer, no refusal.",
             ),
             click.option("--budget", metavar="AMOUNT", help="Dollars or tokens to spend: 2.00, 500ktok."),
             click.option("--llm", metavar="MODEL", help="The language model; wins over GSWGRAPH_LLM."),
@@ -264,6 +264,7 @@ def _protocol(options: dict[str, Any]) -> dict[str, Any]:
         "answer": not options["no_answer"],
         "evidence": options["evidence"] or ("passages" if paper else None),
         "must_answer": options["must_answer"] or paper,
+        "reader": options["reader"],
         "llm": not options["no_llm"],
         "at_once": options["at_once"],
     }

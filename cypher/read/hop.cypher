@@ -2,7 +2,7 @@
 // $questions: [{embedding, words, keys, passages}], words for the full-text index, keys what may be names in the question, passages ids whose pairs are wanted;
 // $pairs: nearest of the vector index;
 // $scope, $spread: as of `dense`;
-// $entities: names of the full-text index, equal ones of several documents being one; $common: a name that occurs in more passages than this brings no pairs (the vectors find those
+// $entities: names of the full-text index, equal ones of several documents being one if $concepts; $common: a name that occurs in more passages than this brings no pairs (the vectors find those
 // that matter), so that what a hop costs is bounded; with a scope, in more passages of it.
 // Neo4j looks at as many nodes as it is asked for, and misses some of the nearest where these are few: so 50 more are asked for.
 // One row: `candidates` a map a question with the ids of its pairs by way; then `pairs`, each once: [id, question, answers, roles, passage, title, its vector, its verb phrase's, its passage's].
@@ -21,8 +21,8 @@ CALL (question) {
   CALL db.index.fulltext.queryNodes('entity_text', words, {limit: toInteger($entities * 10 * $spread)}) YIELD node AS e, score
   MATCH (e)-[:REFERS_TO]->(c:Concept)
   WHERE (c.passages <= $common OR ($scope IS NOT NULL AND COUNT { MATCH (c)<-[:REFERS_TO]-(:Entity)-[:IN]->(p:Passage) WHERE $scope[p.id] } <= $common)) AND ($scope IS NULL OR EXISTS { MATCH (e)-[:IN]->(p:Passage) WHERE $scope[p.id] })
-  WITH c, max(score) AS score, collect(e) AS written
-  ORDER BY score DESC, c.id
+  WITH CASE WHEN $concepts THEN c.id ELSE e.id END AS name, max(score) AS score, collect(e) AS written
+  ORDER BY score DESC, name
   LIMIT $entities
   UNWIND written AS e
   MATCH (e)<-[:ANSWERED_BY|ABOUT]-(pair:QAPair)

@@ -248,6 +248,7 @@ def _answer(
     has_chains = retrieved.beams is not None
     plan = retrieved.beams.plan if retrieved.beams is not None else retrieved.plan
     items = _shown(question, retrieved, context)
+    task = "answer_paper" if options.reader == "paper" else retrieved.reader
     if asks_for_all(question):
         every = [*retrieved.passages, *retrieved.below]
         context.notes += left_out(question, every, {item.passage.id for item in items}, "read")
@@ -259,7 +260,7 @@ def _answer(
                 llm,
                 confidence=draft.confidence if has_chains else None,
                 judged=plan is not None and not plan.steps[-1].retrieve,
-                task=retrieved.reader,
+                task=task,
                 must=options.must_answer,
                 doubt=doubt and not has_chains,  # chains that do not reach an end say nothing
                 on_text=context.on_text,
@@ -276,8 +277,11 @@ def _shown(question: str, retrieved: Retrieved, context: Context) -> list[Item]:
     if form is None and retrieved.items is not None:
         items = retrieved.items
     else:
+        form = form or retrieved.evidence
         forms: dict[str, Show] = {**FORMS, "compact": partial(compact, context)}
-        items = gather(question, retrieved, forms[form or retrieved.evidence])
+        items = gather(question, retrieved, forms[form])
+        if form == "chains":  # and nothing else
+            return items
     return [*items, *disagreements(retrieved, items)]
 
 

@@ -80,6 +80,9 @@ class AskOptions(ScopeOptions):
         "graph in half the tokens, or passages alone; else what the strategy shows.",
         pattern="|".join(EVIDENCE),
     )
+    reader: str | None = option(
+        None, "paper: the model reasons step by step before it answers, as in the papers.", pattern="paper"
+    )
     short: bool = option(False, "The answer is a name, a number or a few words, as benchmarks want it.")
     must_answer: bool = option(False, "The model may not say that the evidence does not hold the answer.")
     strict: bool = option(
@@ -98,6 +101,8 @@ class AskOptions(ScopeOptions):
         if self.evidence not in (None, *EVIDENCE):
             hint = f"Use {' or '.join(EVIDENCE)}"
             raise InputError(f"there is no form of evidence {self.evidence!r}", hint=hint)
+        if self.reader not in (None, "paper"):
+            raise InputError(f"there is no reader {self.reader!r}", hint="Use paper, or leave it out")
         if not 1 <= self.k <= MAX_PASSAGES:
             hint = f"Ask for at least one passage, and at most {MAX_PASSAGES:,}"
             raise InputError(f"k is {self.k}", hint=hint)

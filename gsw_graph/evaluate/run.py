@@ -58,6 +58,7 @@ class Protocol:
         answer: False for passages only.
         evidence: What a language model reads, as of `Memory.ask`; None for what each strategy is read by.
         must_answer: It may not refuse.
+        reader: `paper`: it reasons before it answers.
         in_order: Questions of one conversation are asked in their order, with memory of the earlier ones.
         without_gold: The gold passages are out of sight of each question, so that it has no answer.
         trace: The way to each answer is kept.
@@ -67,6 +68,7 @@ class Protocol:
     answer: bool = True
     evidence: str | None = None
     must_answer: bool = False
+    reader: str | None = None
     in_order: bool = False
     without_gold: bool = False
     trace: bool = False
@@ -78,6 +80,8 @@ class Protocol:
         if self.answer:
             refusal = "must answer" if self.must_answer else "may refuse"
             name = f"reads {self.evidence or 'the usual evidence'}, {refusal}"
+        if self.reader:
+            name += f", by the reader of the {self.reader}s"
         if self.in_order:
             name += ", in order with memory of earlier questions"
         if self.without_gold:
@@ -87,7 +91,7 @@ class Protocol:
     @property
     def reading(self) -> dict[str, Any]:
         """Options of `Memory.ask` that are not as usual."""
-        options = {"evidence": self.evidence, "must_answer": self.must_answer, "trace": self.trace}
+        options = {name: getattr(self, name) for name in ("evidence", "must_answer", "reader", "trace")}
         return {name: value for name, value in options.items() if value}
 
 

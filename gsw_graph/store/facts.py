@@ -178,15 +178,22 @@ class HopResult:
 
 
 def hop(
-    reader: Reader, questions: Iterable[HopQuestion], *, pairs: int, entities: int, common: int
+    reader: Reader,
+    questions: Iterable[HopQuestion],
+    *,
+    pairs: int,
+    entities: int,
+    common: int,
+    concepts: bool = True,
 ) -> HopResult:
     """The pairs that may answer some questions, in one round trip. pairs: nearest of the vector index;
-    entities: of the full-text index; common: passages in which a name occurs that still brings its pairs."""
+    entities: of the full-text index; common: passages in which a name occurs that still brings its pairs;
+    concepts: equal names of several documents are one."""
 
     def count(rows: list[Row]) -> int:
         return min((len(ways["vector"]) for ways in rows[0]["candidates"]), default=0)
 
-    limits = {"pairs": pairs, "entities": entities, "common": common}
+    limits = {"pairs": pairs, "entities": entities, "common": common, "concepts": concepts}
     (row,) = reader.near("read/hop", pairs, count, questions=list(questions), **limits)
     found = without_removed(row["pairs"])
     by_id = {}

@@ -110,6 +110,8 @@ NOTHING_FOUND = "nothing was found for the question"
 NOT_SAID = "the evidence does not hold the answer"
 UNSUPPORTED = "nothing in memory supports the model's answer"
 _LIMIT = 1000  # tokens of an answer, which is a line or two
+# Prompts of the papers' readers, which reason and then answer; the reader alone decides what is an answer.
+_REASONING = ("answer_panini", "answer_paper")
 _AGAIN = (
     'Write "Answer:" and a few words of the evidence, then "Sources:" and the numbers of their '
     "lines; "
@@ -153,7 +155,7 @@ def read_answer(
         evidence: The lines, which are numbered here.
         llm: The model.
         judged: As of `supported`.
-        task: The name of the prompt.
+        task: The name of the prompt. An answer by the prompt of a paper needs no support.
         final: As of `Request`; False for a part of a question.
         must: The model may not refuse; an answer without support then cites nothing.
         doubt: The model is told that the search hardly fits the question.
@@ -167,6 +169,7 @@ def read_answer(
         return Read(None, NOTHING_FOUND)
     request = build_request(question, evidence, task, final=final, must=must, doubt=doubt)
     stream = Stream(on_text) if on_text is not None else None
+    checked = not must and task not in _REASONING
 
     def lines_of(reply: ReaderReply) -> list[int]:
         named, answer = [number - 1 for number in reply.sources], reply.answer or ""
@@ -180,7 +183,7 @@ def read_answer(
             if reply.answer is None:
                 raise ValueError(prompt("answer_must"))
         # The form of this answer is unknown, and nothing supports it: ask the model for the right form.
-        elif reply.answer is not None and not reply.labelled and not lines_of(reply):
+        elif checked and reply.answer is not None and not reply.labelled and not lines_of(reply):
             raise ValueError(f"no line of the evidence holds this answer. {FORM}")
         return reply
 
@@ -189,7 +192,7 @@ def read_answer(
     if reply.answer is None:
         return Read(None, reply.missing[:_LONGEST] or NOT_SAID, tokens=tokens)
     numbers = lines_of(reply)
-    if not numbers and not must:
+    if not numbers and checked:
         return Read(None, UNSUPPORTED, tokens=tokens)
     if stream is not None:
         stream.end(reply.answer)
@@ -213,7 +216,7 @@ def build_request(
     elif doubt:
         text = f"{text}\n\n{prompt('answer_doubt')}"
     system = prompt(task)
-    if task == "answer" and any(item.run is not None for item in evidence):
+    if task in ("answer", "answer_paper") and any(item.run is not None for item in evidence):
         system = f"{prompt('answer_compact')}\n\n{system.partition(_PARAGRAPH)[2]}"  # the rules are the same
     short_messages = _messages(prompt("answer_short"), f"{text}\n\n{_AGAIN}")
     short = Request("answer", short_messages, limit=_LIMIT, final=final)

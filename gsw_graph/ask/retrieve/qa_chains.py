@@ -108,13 +108,20 @@ class CandidateSearch:
                 words, keys = "", []
                 if recipe.entities:
                     words = lucene_words(item.text)
+                if recipe.entities and recipe.concepts:
                     keys = list(dict.fromkeys(mention.key for mention in mentions(item.text)))
                 embedding = vectors[item.text].tolist()
                 passages = self._offered.get(item.text, [])
                 asked = HopQuestion(embedding=embedding, words=words, keys=keys, passages=passages)
                 questions.append(asked)
-            limits = {"pairs": recipe.pairs, "entities": recipe.entities, "common": recipe.common}
-            return hop(self._context.reader, questions, **limits)
+            return hop(
+                self._context.reader,
+                questions,
+                pairs=recipe.pairs,
+                entities=recipe.entities,
+                common=recipe.common,
+                concepts=recipe.concepts,
+            )
 
     def _ranked(
         self,
@@ -317,7 +324,7 @@ def grow_chains(
             expansion.considered = list(map(Considered, scored))
         lost = []
         for group in by_step.values():
-            if not any(map(_usable, group)):
+            if recipe.fallback and not any(map(_usable, group)):
                 lost += group
         if lost:
             _fall_back(lost, question, find)
@@ -377,11 +384,12 @@ def _usable(expansion: Expansion) -> bool:
     return any(_refused(expansion, candidate.scored.pair) is None for candidate in expansion.considered)
 
 
-def _refused(expansion: Expansion, pair: Pair) -> str | None:
-    """Return why a pair cannot extend a chain, None if it can."""
+def _refused(expansion: Expansion, pair: Pair, *, own: bool = False) -> str | None:
+    """Return why a pair cannot extend a chain, None if it can. own: Its answer may be an entity of the
+    question."""
     if not pair.answers:
         return "has no answer"
-    if expansion.asked.entities.issuperset(map(_key, pair.answers)):
+    if not own and expansion.asked.entities.issuperset(map(_key, pair.answers)):
         return "its answer is an entity of the question"
     return None
 
@@ -410,7 +418,7 @@ def _extensions(
         for candidate in expansion.considered:
             scored = candidate.scored
             pair = scored.pair
-            if reason := _refused(expansion, pair):
+            if reason := _refused(expansion, pair, own=recipe.own):
                 candidate.fate = reason
                 continue
             if count == recipe.candidates:
