@@ -76,7 +76,7 @@ def _asking(command: Any) -> Any:
                 type=click.IntRange(min=1),
                 default=1,
                 show_default=True,
-                help="Questions asked side by side; above 1 nothing is timed.",
+                help="Questions asked side by side; the time of each is its own, and longer than alone.",
             ),
             click.option("--no-answer", is_flag=True, help="Passages only."),
             click.option(
@@ -88,7 +88,7 @@ def _asking(command: Any) -> Any:
             click.option(
                 "--reader",
                 type=click.Choice(("paper",)),
-                help="paper: five passages whole, reasoning before a short answer, no refusal.",
+                help="paper: five passages, reasoning before a short answer, no refusal.",
             ),
             click.option("--budget", metavar="AMOUNT", help="Dollars or tokens to spend: 2.00, 500ktok."),
             click.option("--llm", metavar="MODEL", help="The language model; wins over GSWGRAPH_LLM."),

@@ -1,8 +1,8 @@
 // One hop of the chains: the pairs that may answer some concrete questions, with the ways they came. All sub-questions of a level and all beams in one round trip.
-// $questions: [{embedding, words, keys, passages}], words for the full-text index, keys what may be names in the question, passages ids whose pairs are wanted;
+// $questions: [{embedding, words, entities, keys, passages}], words for the full-text index, ids of entities, keys what may be names in the question, passages ids whose pairs are wanted;
 // $pairs: nearest of the vector index;
 // $scope, $spread: as of `dense`;
-// $entities: names of the full-text index, equal ones of several documents being one if $concepts; $common: a name that occurs in more passages than this brings no pairs (the vectors find those
+// $entities: names of the full-text index, equal ones of several documents being one; $common: a name that occurs in more passages than this brings no pairs (the vectors find those
 // that matter), so that what a hop costs is bounded; with a scope, in more passages of it.
 // Neo4j looks at as many nodes as it is asked for, and misses some of the nearest where these are few: so 50 more are asked for.
 // One row: `candidates` a map a question with the ids of its pairs by way; then `pairs`, each once: [id, question, answers, roles, passage, title, its vector, its verb phrase's, its passage's].
@@ -21,12 +21,17 @@ CALL (question) {
   CALL db.index.fulltext.queryNodes('entity_text', words, {limit: toInteger($entities * 10 * $spread)}) YIELD node AS e, score
   MATCH (e)-[:REFERS_TO]->(c:Concept)
   WHERE (c.passages <= $common OR ($scope IS NOT NULL AND COUNT { MATCH (c)<-[:REFERS_TO]-(:Entity)-[:IN]->(p:Passage) WHERE $scope[p.id] } <= $common)) AND ($scope IS NULL OR EXISTS { MATCH (e)-[:IN]->(p:Passage) WHERE $scope[p.id] })
-  WITH CASE WHEN $concepts THEN c.id ELSE e.id END AS name, max(score) AS score, collect(e) AS written
-  ORDER BY score DESC, name
+  WITH c, max(score) AS score, collect(e) AS written
+  ORDER BY score DESC, c.id
   LIMIT $entities
   UNWIND written AS e
   MATCH (e)<-[:ANSWERED_BY|ABOUT]-(pair:QAPair)
   RETURN collect(DISTINCT pair) AS worded
+}
+CALL (question) {
+  UNWIND question.entities AS id
+  MATCH (e:Entity {id: id})<-[:ANSWERED_BY|ABOUT]-(pair:QAPair)
+  RETURN collect(DISTINCT pair) AS known
 }
 CALL (question) {
   UNWIND question.keys AS key
@@ -40,8 +45,8 @@ CALL (question) {
   MATCH (:Passage {id: id})<-[:IN]-(pair:QAPair)
   RETURN collect(pair) AS walked
 }
-WITH collect({vector: [x IN near | x.id], words: [x IN worded | x.id], name: [x IN named | x.id], walk: [x IN walked | x.id]}) AS candidates,
-  collect(near + worded + named + walked) AS lists
+WITH collect({vector: [x IN near | x.id], words: [x IN worded + known | x.id], name: [x IN named | x.id], walk: [x IN walked | x.id]}) AS candidates,
+  collect(near + worded + known + named + walked) AS lists
 CALL (lists) {
   UNWIND lists AS pairs
   UNWIND pairs AS pair

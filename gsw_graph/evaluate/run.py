@@ -18,6 +18,7 @@ from gsw_graph.ask.retrieve.variants import Variant, find_strategy
 from gsw_graph.concurrency import map_unordered
 from gsw_graph.config import Settings
 from gsw_graph.errors import InputError, ReplyError
+from gsw_graph.evaluate.costs import index_costs
 from gsw_graph.evaluate.data import Gold, Plans, Question, QuestionSet, read_plans, read_questions
 from gsw_graph.evaluate.evaluation import Evaluation, assemble
 from gsw_graph.evaluate.journal import Journal, Outcome, open_journal
@@ -126,7 +127,7 @@ def evaluate(
         judge: A model that judges the answers when all are there (LR-1, LR-2, coverage). What it takes is in
             the ledger's stage `judge` and in no strategy's tokens.
         at_once: Questions asked side by side; the settings' `concurrency` bounds their calls of the model.
-            Only where it is 1 is the time of a strategy measured.
+            The time of a question is its own, and longer if others are asked beside it.
         budget: Dollars or tokens (`2.00`, `500ktok`) after which no question is begun; replies that are paid
             for are kept.
         out: A folder that keeps each row at once: the same call goes on where one was stopped or killed.
@@ -168,6 +169,7 @@ def evaluate(
             names = [variant.name for variant in variants]
             verdicts = judge_answers(chat, journal, questions, names, memory.settings.concurrency, progress)
     facts = {**journal.run, **_facts(memory.settings, status, questions, variants)}
+    facts |= {"at_once": at_once, "index": index_costs(memory, status)}
     if judge is not None and verdicts is not None:
         facts["judge"] = judge_summary(judge, list(verdicts.values()))
     outcomes: dict[str, list[Outcome]] = {}
@@ -430,7 +432,7 @@ class _Asking:
             ranks=gold_ranks(question.gold, reply.passages),
             passages=[passage.id for passage in reply.passages],
             plan_source=self.plans.kind if reply.plan_source == "given" else reply.plan_source,
-            seconds=seconds if self.at_once == 1 else {},
+            seconds=seconds,
             tokens=tokens,
             dollars=dollars,
             cached=bool(reply.kept),

@@ -143,12 +143,33 @@ def _facts(reader: Reader, rows: Sequence[Row]) -> Facts:
 WAYS = ("vector", "words", "name", "walk")
 
 
+@dataclass(frozen=True, slots=True)
+class WordedEntity:
+    """An entity of one document; text: its name, roles and states."""
+
+    id: str
+    text: str
+
+
+def entities_of(reader: Reader, words: Iterable[str], *, most: int) -> dict[str, list[WordedEntity]]:
+    """Return the entities that the full-text index has for the words of some questions, the best first; in
+    one round trip. most: of each."""
+    found: dict[str, list[WordedEntity]] = {text: [] for text in words if text}
+    for row in reader.rows("read/entities", words=list(found), most=most) if found else ():
+        if any(map(reader.sees, row["passages"])):
+            text = f"{row['name']} {row['description']}".strip()
+            found[row["words"]].append(WordedEntity(row["id"], text))
+    return found
+
+
 class HopQuestion(TypedDict):
-    """A concrete question: its vector, its words for the full-text index, what may be names in it in their
-    normal form, and ids of passages whose pairs are candidates."""
+    """A concrete question: its vector, its words for the full-text index, ids of entities whose pairs are
+    candidates, what may be names in it in their normal form, and ids of passages whose pairs are
+    candidates."""
 
     embedding: Sequence[float]
     words: str
+    entities: Sequence[str]
     keys: Sequence[str]
     passages: Sequence[str]
 
@@ -178,22 +199,15 @@ class HopResult:
 
 
 def hop(
-    reader: Reader,
-    questions: Iterable[HopQuestion],
-    *,
-    pairs: int,
-    entities: int,
-    common: int,
-    concepts: bool = True,
+    reader: Reader, questions: Iterable[HopQuestion], *, pairs: int, entities: int, common: int
 ) -> HopResult:
     """The pairs that may answer some questions, in one round trip. pairs: nearest of the vector index;
-    entities: of the full-text index; common: passages in which a name occurs that still brings its pairs;
-    concepts: equal names of several documents are one."""
+    entities: of the full-text index; common: passages in which a name occurs that still brings its pairs."""
 
     def count(rows: list[Row]) -> int:
         return min((len(ways["vector"]) for ways in rows[0]["candidates"]), default=0)
 
-    limits = {"pairs": pairs, "entities": entities, "common": common, "concepts": concepts}
+    limits = {"pairs": pairs, "entities": entities, "common": common}
     (row,) = reader.near("read/hop", pairs, count, questions=list(questions), **limits)
     found = without_removed(row["pairs"])
     by_id = {}

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 import numpy as np
 
 from gsw_graph.ask.plan import Plan, SubQuestion
+from gsw_graph.ask.retrieve.entities import best_entities
 from gsw_graph.ask.retrieve.names.graph import fetch_neighbourhood
 from gsw_graph.ask.retrieve.names.linking import lucene_words, mentions
 from gsw_graph.ask.retrieve.names.walk import rank_passages, walk_again
@@ -102,26 +103,27 @@ class CandidateSearch:
 
     def _hop(self, concretes: Sequence[ConcreteQuestion], vectors: Vectors) -> HopResult:
         recipe = self._recipe
+        entities: dict[str, list[str]] = {}
+        if recipe.entities and not recipe.concepts:
+            vectors_of = {item.text: vectors[item.text] for item in concretes}
+            entities = best_entities(self._context, vectors_of, recipe.entities)
         with self._context.clock("database"):
             questions = []
             for item in concretes:
                 words, keys = "", []
-                if recipe.entities:
-                    words = lucene_words(item.text)
                 if recipe.entities and recipe.concepts:
+                    words = lucene_words(item.text)
                     keys = list(dict.fromkeys(mention.key for mention in mentions(item.text)))
-                embedding = vectors[item.text].tolist()
-                passages = self._offered.get(item.text, [])
-                asked = HopQuestion(embedding=embedding, words=words, keys=keys, passages=passages)
+                asked = HopQuestion(
+                    embedding=vectors[item.text].tolist(),
+                    words=words,
+                    entities=entities.get(item.text, []),
+                    keys=keys,
+                    passages=self._offered.get(item.text, []),
+                )
                 questions.append(asked)
-            return hop(
-                self._context.reader,
-                questions,
-                pairs=recipe.pairs,
-                entities=recipe.entities,
-                common=recipe.common,
-                concepts=recipe.concepts,
-            )
+            limits = {"pairs": recipe.pairs, "entities": recipe.entities, "common": recipe.common}
+            return hop(self._context.reader, questions, **limits)
 
     def _ranked(
         self,

@@ -166,15 +166,17 @@ class ChainRecipe(Recipe):
     """Chains of question-answer pairs: `ricr`, and `fusion` with a plan; docs/ricr.md.
 
     Candidates of a concrete question. pairs: nearest of the vector index; 0 for entities alone. entities:
-    names of the full-text index; 0 for pairs alone. concepts: whether equal names of several documents are one
-    name, which brings the pairs of all; else an entity brings those of its document. common: passages in which
-    a name occurs that still brings its pairs. reranked: candidates that a reranker reads.
+    names of the full-text index; 0 for pairs alone. concepts: whether equal names of several documents are
+    one name, which brings the pairs of all; else an entity of a document, chosen by words and by the vector
+    of its name, roles and states, brings its own. common: passages in which a name occurs that still brings
+    its pairs. reranked: candidates that a reranker reads.
     Growing. beam: chains kept for each sub-question. candidates: best pairs of a question that may extend a
     chain. score: of a chain from its hops, one of CHAIN_SCORES. unplanned: how a question without a plan is
     followed, over a `bridge` entity too or in `one` step. own: whether an answer may be an entity of its
-    question. fallback: whether the original question is asked if a hop finds nothing. Passages. sharpness: of the softmax over chain scores. walk_weight:
-    of the walk where the chains have 1 together. walked: passages that it adds. walked_from: chains of each
-    end whose concrete questions it starts from, as the best may have gone astray.
+    question. fallback: whether the original question is asked if a hop finds nothing.
+    Passages. sharpness: of the softmax over chain scores. walk_weight: of the walk where the chains have 1
+    together. walked: passages that it adds. walked_from: chains of each end whose concrete questions it
+    starts from, as the best may have gone astray.
     Reading. evidence: form in which a language model is shown what was found, where the question says none.
     reader: its prompt.
     """
