@@ -18,16 +18,7 @@ from gsw_graph import Memory
 from gsw_graph.config import Settings
 from gsw_graph.models.embed.embedder import Embedder
 
-PEOPLE = (
-    "Ottilie Grau",
-    "Port Aldous",
-    "the Marrow Bridge",
-    "the Tidewater Theatre",
-    "the Vellmouth Observatory",
-    "the Great Tide Engine",
-    "Vellmouth",
-    "the harbour",
-)
+PEOPLE = ("Ottilie Grau", "Port Aldous", "the Marrow Bridge", "the Tidewater Theatre", "the Vellmouth Observatory", "the Great Tide Engine", "Vellmouth", "the harbour")
 QUESTIONS = (
     "Who founded {}?", "Where is {}?", "When was {} built?", "Who designed {}?", "What happened at {}?", "Who was born near {}?", "How is {} looked after?",
     "What do people say of {}?", "Who was the master of the architect of {}?", "In which year did {} burn?", "Which opera was given at {}?", "Who directed {}?",
@@ -36,9 +27,7 @@ QUESTIONS = (
 )  # fmt: skip
 
 
-def test_200_questions_have_the_same_passages_three_times(
-    fresh_settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_200_questions_have_the_same_passages_three_times(fresh_settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Embedder, "load", staticmethod(fakes.embedder))
     settings = engines.own_replies(fresh_settings, tmp_path / "cache")
     questions = [question.format(name) for question, name in product(QUESTIONS, PEOPLE)]
@@ -50,9 +39,7 @@ def test_200_questions_have_the_same_passages_three_times(
     assert loaded.documents.new
     results = [passages(settings, file, threads, seed) for threads, seed in ((1, "1"), (8, "2"), (8, "3"))]
     assert any(results[0])
-    differing = [
-        question for question, *lists in zip(questions, *results, strict=True) if lists[1:] != lists[:-1]
-    ]
+    differing = [question for question, *lists in zip(questions, *results, strict=True) if lists[1:] != lists[:-1]]
     assert differing == []
 
 
