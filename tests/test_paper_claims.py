@@ -4,19 +4,27 @@ from __future__ import annotations
 
 import ast
 import re
+from contextlib import nullcontext
 from dataclasses import replace
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from chain_fakes import TWO, Find, answers, fates, grown, pair, plan, run, scored
 from doc_blocks import REPOSITORY
 from scripted_chat import ScriptedChat
 
-from gsw_graph.ask.answer.evidence import Item, Run, Sentence, chains, gather
+from gsw_graph.ask.answer.evidence import Item, Run, Sentence, chains, disagreements, gather
 from gsw_graph.ask.answer.reader import UNSUPPORTED, build_request, parse_reply, read_answer
+from gsw_graph.ask.options import AskOptions
+from gsw_graph.ask.retrieve import entities
+from gsw_graph.ask.retrieve.qa_chains import one_hop
 from gsw_graph.ask.retrieve.recipes import PANINI
 from gsw_graph.ask.strategy import Retrieved
-from gsw_graph.model.results import RankedPassage
+from gsw_graph.errors import InputError
+from gsw_graph.model.results import Claim, Conflict, RankedPassage
 from gsw_graph.models.prompts import prompt
+from gsw_graph.store.facts import WordedEntity
 
 PAGE = REPOSITORY / "docs/papers.md"
 CODE = REPOSITORY / "gsw_graph"
@@ -199,3 +207,38 @@ def test_the_reader_of_the_papers_reads_facts_too():
     assert "Reason before you answer" in system
     lines = build_request("Who?", LINES, "answer_paper").messages[0]["content"]
     assert lines == prompt("answer_paper")
+
+
+def test_readers_of_papers_see_no_line_beside_their_evidence():
+    claims = [Claim("1902", ["passage of a"], ["a"], 0.5), Claim("1904", ["passage of b"], ["b"], 0.5)]
+    found = Retrieved([passage("a"), passage("b")], conflicts=[Conflict("When was it built?", claims)])
+    assert len(list(disagreements(found, LINES))) == 2
+    for reader in ("answer_panini", "answer_paper"):
+        assert list(disagreements(replace(found, reader=reader), LINES)) == []
+
+
+def test_a_reader_that_there_is_not_is_refused():
+    with pytest.raises(InputError, match="there is no reader 'essay'"):
+        AskOptions(reader="essay")
+
+
+def test_without_a_plan_the_question_is_one_hop():
+    """E.1.1: one retrieval, nothing taken apart."""
+    assert PANINI.unplanned == "one"
+    question = "Where was the builder of the pier born?"
+    assert [(step.question, step.parents) for step in one_hop(question).steps] == [(question, ())]
+
+
+def test_both_halves_of_the_entity_index_order_its_entities(monkeypatch):
+    """Ranks by hand: a is 1st by words and 3rd by its vector, b 2nd and 1st, c 3rd and 2nd."""
+    found = {"pier": [WordedEntity(id, id) for id in "abc"]}
+    monkeypatch.setattr(entities, "entities_of", lambda reader, words, most: found)
+    monkeypatch.setattr(entities, "lucene_words", lambda text: "pier")
+    vectors = {"a": [0.0, 1.0], "b": [1.0, 0.0], "c": [0.8, 0.6]}
+    context = SimpleNamespace(
+        reader=None,
+        clock=lambda stage: nullcontext(),
+        text_vectors=lambda texts: np.array([vectors[text] for text in texts]),
+    )
+    best = entities.best_entities(context, {"Who built the pier?": np.array([1.0, 0.0])}, 2)
+    assert best == {"Who built the pier?": ["b", "a"]}, "1/62 + 1/61, then 1/61 + 1/63, then 1/63 + 1/62"

@@ -247,8 +247,9 @@ def _answer(
 
     has_chains = retrieved.beams is not None
     plan = retrieved.beams.plan if retrieved.beams is not None else retrieved.plan
+    if options.reader == "paper":
+        retrieved = replace(retrieved, reader="answer_paper")
     items = _shown(question, retrieved, context)
-    task = "answer_paper" if options.reader == "paper" else retrieved.reader
     if asks_for_all(question):
         every = [*retrieved.passages, *retrieved.below]
         context.notes += left_out(question, every, {item.passage.id for item in items}, "read")
@@ -260,7 +261,7 @@ def _answer(
                 llm,
                 confidence=draft.confidence if has_chains else None,
                 judged=plan is not None and not plan.steps[-1].retrieve,
-                task=task,
+                task=retrieved.reader,
                 must=options.must_answer,
                 doubt=doubt and not has_chains,  # chains that do not reach an end say nothing
                 on_text=context.on_text,
@@ -277,11 +278,8 @@ def _shown(question: str, retrieved: Retrieved, context: Context) -> list[Item]:
     if form is None and retrieved.items is not None:
         items = retrieved.items
     else:
-        form = form or retrieved.evidence
         forms: dict[str, Show] = {**FORMS, "compact": partial(compact, context)}
-        items = gather(question, retrieved, forms[form])
-        if form == "chains":  # and nothing else
-            return items
+        items = gather(question, retrieved, forms[form or retrieved.evidence])
     return [*items, *disagreements(retrieved, items)]
 
 

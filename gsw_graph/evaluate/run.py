@@ -82,7 +82,7 @@ class Protocol:
             refusal = "must answer" if self.must_answer else "may refuse"
             name = f"reads {self.evidence or 'the usual evidence'}, {refusal}"
         if self.reader:
-            name += f", by the reader of the {self.reader}s"
+            name += ", by the reader of the papers"
         if self.in_order:
             name += ", in order with memory of earlier questions"
         if self.without_gold:

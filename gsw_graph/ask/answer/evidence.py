@@ -239,7 +239,10 @@ def gather(question: str, retrieved: Retrieved, show: Show = lines) -> list[Item
 
 
 def disagreements(retrieved: Retrieved, items: Sequence[Item]) -> Iterator[Item]:
-    """Yield contradictions of passages, a line for each claim, in the form of the other items."""
+    """Yield contradictions of passages, a line for each claim, in the form of the other items; none for the
+    reader of a paper."""
+    if retrieved.reader != "answer":
+        return
     passages = {passage.id: passage for passage in retrieved.passages}
     compact = any(item.run is not None for item in items)
     for conflict in retrieved.conflicts:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from gsw_graph.ask.retrieve.context import Context
     from gsw_graph.ask.retrieve.pair_score import Floats
 
-_EMBEDDED = 3  # entities by their words for each that is wanted
+_EMBEDDED = 2  # entities by their words for each that is wanted
 
 
 def best_entities(context: Context, questions: Mapping[str, Floats], most: int) -> dict[str, list[str]]:
