@@ -165,11 +165,12 @@ def test_documents_meet_in_answers_alone_if_their_names_are_apart(sample):
     answer = sample.ask(samples.QUESTION, strategy="ricr[recipe=paper]", plan=samples.PLAN, k=4, llm=False)
     assert answer.chains
     assert not any("name" in hop.via for chain in answer.chains for hop in chain.hops)
-    hidden = {passage.id: None for passage in sample.ask("Ana Ruiz", strategy="dense", k=50).passages}
-    unseen = sample.ask(
-        samples.QUESTION, strategy="ricr[recipe=paper]", plan=samples.PLAN, llm=False, excluded=tuple(hidden)
+    (source,) = {passage.source for passage in answer.passages if passage.id == answer.chains[0].hops[0].passage}
+    within = sample.ask(
+        samples.QUESTION, strategy="ricr[recipe=paper]", plan=samples.PLAN, llm=False, inside=(source,)
     )
-    assert unseen.chains == []
+    found = {passage.source for passage in within.passages}
+    assert found == {source}
 
 
 def test_a_memory_without_pairs_abstains(memory, tmp_path):

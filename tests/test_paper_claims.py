@@ -51,7 +51,7 @@ def defined(path):
     """The names that a module defines, those of its classes after a point."""
     names = set()
     for node in ast.parse(path.read_text(encoding="utf-8")).body:
-        if isinstance(node, ast.ClassDef | ast.FunctionDef):
+        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             names.add(node.name)
         if isinstance(node, ast.ClassDef):
             names |= {f"{node.name}.{one.name}" for one in node.body if isinstance(one, ast.FunctionDef)}
@@ -69,7 +69,7 @@ def paths_of(cell):
 
 def test_the_page_has_rows_of_every_paper():
     assert {row[0] for row in ROWS} >= {"Panini", "PropRAG", "GRASP", "AutoPrunedRetriever", "PathwiseRAG"}
-    assert len(ROWS) > 60
+    assert len(ROWS) > 50
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row[0]}: {row[1][:40]}")

@@ -155,8 +155,10 @@ def entities_of(reader: Reader, words: Iterable[str], *, most: int) -> dict[str,
     """Return the entities that the full-text index has for the words of some questions, the best first; in
     one round trip. most: of each."""
     found: dict[str, list[WordedEntity]] = {text: [] for text in words if text}
-    for row in reader.rows("read/entities", words=list(found), most=most) if found else ():
-        if any(map(reader.sees, row["passages"])):
+    if not found:
+        return {}
+    for row in reader.near("read/entities", most, len, words=list(found), most=most):
+        if row["id"] is not None:  # it was removed meanwhile
             text = f"{row['name']} {row['description']}".strip()
             found[row["words"]].append(WordedEntity(row["id"], text))
     return found

@@ -326,7 +326,8 @@ def grow_chains(
             expansion.considered = list(map(Considered, scored))
         lost = []
         for group in by_step.values():
-            if recipe.fallback and not any(map(_usable, group)):
+            usable = any(_usable(expansion, own=recipe.own) for expansion in group)
+            if recipe.fallback and not usable:
                 lost += group
         if lost:
             _fall_back(lost, question, find)
@@ -382,11 +383,12 @@ def join(parents: Sequence[Sequence[BeamChain]], together: Together, beam: int) 
     return joined[:beam]
 
 
-def _usable(expansion: Expansion) -> bool:
-    return any(_refused(expansion, candidate.scored.pair) is None for candidate in expansion.considered)
+def _usable(expansion: Expansion, *, own: bool) -> bool:
+    pairs = [candidate.scored.pair for candidate in expansion.considered]
+    return any(_refused(expansion, pair, own=own) is None for pair in pairs)
 
 
-def _refused(expansion: Expansion, pair: Pair, *, own: bool = False) -> str | None:
+def _refused(expansion: Expansion, pair: Pair, *, own: bool) -> str | None:
     """Return why a pair cannot extend a chain, None if it can. own: Its answer may be an entity of the
     question."""
     if not pair.answers:
