@@ -76,7 +76,7 @@ def _asking(command: Any) -> Any:
                 type=click.IntRange(min=1),
                 default=1,
                 show_default=True,
-                help="Questions asked side by side; above 1 nothing is timed.",
+                help="Questions asked side by side; the time of each is its own, and longer than alone.",
             ),
             click.option("--no-answer", is_flag=True, help="Passages only."),
             click.option(
@@ -88,7 +88,7 @@ def _asking(command: Any) -> Any:
             click.option(
                 "--reader",
                 type=click.Choice(("paper",)),
-                help="paper: five passages whole, reasoning, a short answer, no refusal.",
+                help="paper: five passages, reasoning before a short answer, no refusal.",
             ),
             click.option("--budget", metavar="AMOUNT", help="Dollars or tokens to spend: 2.00, 500ktok."),
             click.option("--llm", metavar="MODEL", help="The language model; wins over GSWGRAPH_LLM."),
@@ -189,7 +189,16 @@ def run(url: str | None, /, questions: str, strategy: list[Variant], as_json: bo
     question_set = read_questions(questions).subset(options["limit"], options["sample"], options["seed"])
     protocol |= {
         name: options[name]
-        for name in ("judge", "in_order", "without_gold", "own_context", "trace", "with_index", "budget", "out")
+        for name in (
+            "judge",
+            "in_order",
+            "without_gold",
+            "own_context",
+            "trace",
+            "with_index",
+            "budget",
+            "out",
+        )
     }
     with (
         going_on(options["out"]),
@@ -276,6 +285,7 @@ def _protocol(options: dict[str, Any]) -> dict[str, Any]:
         "answer": not options["no_answer"],
         "evidence": options["evidence"] or ("passages" if paper else None),
         "must_answer": options["must_answer"] or paper,
+        "reader": options["reader"],
         "llm": not options["no_llm"],
         "at_once": options["at_once"],
     }

@@ -58,7 +58,7 @@ ON_NEO4J = {
     "test_browser_drawn": ALL_OF_IT,
     "test_contract_ask": ("test_bm25", "test_dense", "test_linked_walks", "test_words_are_found"),
     "test_contract_caches": ALL_OF_IT,
-    "test_contract_chains": ("test_chains_are_the_same",),
+    "test_contract_chains": ("test_chains_are_the_same", "test_documents_meet_in_answers"),
     "test_contract_corrections": (
         "test_a_fact_is_added",
         "test_a_name_is_renamed",

@@ -7,7 +7,7 @@ from fake_memory import canned, passage
 from gsw_graph.config import Settings
 from gsw_graph.errors import InputError
 from gsw_graph.evaluate.data import question_set
-from gsw_graph.model.results import Status
+from gsw_graph.model.results import Documents, Status
 
 
 class FakeMemory:
@@ -27,6 +27,9 @@ class FakeMemory:
         return Status(
             "bolt://ada:secret@host:7687", "fake", "1", nodes, {}, [], 1, "mini", 3, "then", 7, True
         )
+
+    def documents(self):
+        return Documents(0, [])
 
     def ask(self, question, *, strategy, plan, k, answer, llm, keep, question_cache, **options):
         assert not question_cache, "what is measured is no answer of before"

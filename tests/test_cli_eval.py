@@ -127,11 +127,9 @@ def test_an_interrupted_run_says_how_it_goes_on(memory):
 def test_a_part_is_asked_side_by_side_and_looked_at(memory):
     assert run("q.json", "--strategy", "ricr,linked", "--out", "one", "--at-once", "4", "-q").exit_code == 0
     assert memory.concurrency == 4, "the model is asked as often at once"
-    assert "ms" not in " ".join(
-        run("q.json", "--strategy", "ricr,linked", "--out", "one", "--at-once", "4")
-        .stdout.split("\n")[1]
-        .split()
-    )
+    shown = run("q.json", "--strategy", "ricr,linked", "--out", "one", "--at-once", "4").stdout
+    assert "mean ms" in " ".join(shown.split("\n")[1].split()), "each question has its own time"
+    assert "4 at once, timed side by side" in shown
     result = run(
         "q.json",
         "--strategy",

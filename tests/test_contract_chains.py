@@ -12,7 +12,7 @@ from gsw_graph.ask.retrieve.recipes import ChainRecipe
 from gsw_graph.loaders import read
 from gsw_graph.memory import Memory
 from gsw_graph.model.documents import Workspace
-from gsw_graph.store.facts import hop
+from gsw_graph.store.facts import entities_of, hop
 from gsw_graph.store.reader import Reader
 
 PLANS = {
@@ -147,6 +147,32 @@ def test_a_hop_takes_names_and_not_mentions_of_names(fresh_settings, fake_embedd
 
         assert answers(entities=2) == {"Salt", "Ana Ruiz"}, "six documents with one name are one name"
         assert answers(entities=1, common=3) == {"Ana Ruiz"}, "a frequent name takes no place"
+
+
+def test_documents_meet_in_answers_alone_if_their_names_are_apart(sample):
+    """Panini, 5.3: links between documents arise as they are read. An entity brings the pairs of its own document, and is found by its words and by its vector."""
+    reader = Reader(sample._connection)
+    found = entities_of(reader, ["ana ruiz", "ana ruiz", "", "husband"], most=9)
+    assert list(found) == ["ana ruiz", "husband"]
+    assert len([entity for entity in found["ana ruiz"] if entity.text.startswith("Ana Ruiz")]) == 2
+    assert [entity.text.split()[0] for entity in found["husband"]] == ["Bruno"], "by a state"
+    vector = sample.embedder.encode_query(["Ana Ruiz"])[0].tolist()
+    for entity in found["ana ruiz"][:2]:
+        asked = {"embedding": vector, "words": "", "entities": [entity.id], "keys": []}
+        (pairs,) = hop(reader, [asked], **{**LIMITS, "pairs": 0}).candidates
+        assert len({pair.passage for pair, _ in pairs}) == 1
+        assert {way for _, ways in pairs for way in ways} == {"words"}
+    answer = sample.ask(samples.QUESTION, strategy="ricr[recipe=paper]", plan=samples.PLAN, k=4, llm=False)
+    assert answer.chains
+    assert not any("name" in hop.via for chain in answer.chains for hop in chain.hops)
+    (source,) = {
+        passage.source for passage in answer.passages if passage.id == answer.chains[0].hops[0].passage
+    }
+    within = sample.ask(
+        samples.QUESTION, strategy="ricr[recipe=paper]", plan=samples.PLAN, llm=False, inside=(source,)
+    )
+    found = {passage.source for passage in within.passages}
+    assert found == {source}
 
 
 def test_a_memory_without_pairs_abstains(memory, tmp_path):

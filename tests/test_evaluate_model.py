@@ -19,6 +19,7 @@ from gsw_graph.config import Settings
 from gsw_graph.evaluate import evaluate
 from gsw_graph.evaluate.report import notes
 from gsw_graph.models.chat.chat import Chat, QuestionModel
+from gsw_graph.models.prompts import prompt
 
 DELAY = 0.02
 ASKED = questions(record("a", 1, 2), record("b", 1), record("c", 1))
@@ -59,8 +60,10 @@ def said(monkeypatch, tmp_path):
         plan=({"id": 1, "question": "Who?", "retrieve": True},),
         answer="Answer: Ada\nSources: 1",
         cache="cache",
+        **protocol,
     ):
         def model(body):
+            evaluated.prompts.append(body["messages"][0]["content"])
             if "response_format" in body:
                 return {"plan": list(plan)}
             return answer
@@ -71,10 +74,18 @@ def said(monkeypatch, tmp_path):
                 Settings(llm="m", llm_url=server.url, llm_price=(1.0, 1.0), cache_dir=tmp_path / cache)
             ) as chat,
         ):
-            return evaluate(Memory(chat), ASKED, names, plans="model"), server.count()
+            return evaluate(Memory(chat), ASKED, names, plans="model", **protocol), server.count()
 
+    evaluated.prompts = []
     yield evaluated
     strategies.cache_clear()
+
+
+def test_the_reader_of_the_papers_is_asked_by_its_own_prompt(said):
+    found, _ = said(["ricr"], answer="Thought: it says so [1].\nAnswer: Ada", reader="paper")
+    assert prompt("answer_paper") in said.prompts
+    assert prompt("answer") not in said.prompts
+    assert found.strategies["ricr"]["em"] == 1
 
 
 def took(found, name):

@@ -34,7 +34,7 @@ class Memory(FakeMemory):
     def ask(self, question, *, question_cache=False, **options):
         others = {
             name: options.pop(name)
-            for name in ("evidence", "must_answer", "trace", "excluded")
+            for name in ("evidence", "must_answer", "reader", "trace", "excluded")
             if name in options
         }
         strategy = options.pop("strategy")
@@ -66,6 +66,9 @@ def test_the_protocol_reaches_the_memory_and_the_first_line_of_the_report():
     )
     plain = evaluate(Memory(nothing, settings=MODEL), questions(record("a", 1)), ["linked"])
     assert "protocol" in compare(plain, found).settings
+    reasoned = evaluate(memory, questions(record("a", 1)), ["linked"], reader="paper")
+    assert memory.calls[-1]["reader"] == "paper"
+    assert "by the reader of the papers" in protocol(reasoned)
 
 
 def test_questions_of_a_conversation_are_asked_in_order_and_kept():

@@ -1,8 +1,8 @@
 // Passages that an overview chooses from: the first of each document, then those first whose names lead to most other passages; dates and common words lead to none.
-// $documents: ids; $since, $until, $excluded, $scope: as of `cover_documents`; $limit. `part`: a section of a document. Runs after `cover_documents`.
+// $documents: ids; $since, $until, $scope, $open: as of `cover_documents`; $limit. `part`: a section of a document. Runs after `cover_documents`.
 UNWIND $documents AS id
 MATCH (d:Document {id: id})<-[:PART_OF]-(p:Passage)
-WHERE ($scope IS NULL OR $scope[p.id]) AND NOT p.id IN $excluded
+WHERE ($scope IS NULL OR coalesce($scope[p.id], $open))
   AND ($since = '' OR (coalesce(p.at, d.about) >= $since AND left(coalesce(p.at, d.about), 10) <= $until)
     OR EXISTS { MATCH (p)<-[:IN]-(e:Entity) WHERE e.from >= $since AND e.to <= $until })
 CALL (p) {

@@ -1,5 +1,5 @@
 // One hop of the chains: the pairs that may answer some concrete questions, with the ways they came. All sub-questions of a level and all beams in one round trip.
-// $questions: [{embedding, words, keys, passages}], words for the full-text index, keys what may be names in the question, passages ids whose pairs are wanted;
+// $questions: [{embedding, words, entities, keys, passages}], words for the full-text index, ids of entities, keys what may be names in the question, passages ids whose pairs are wanted;
 // $pairs: nearest of the vector index;
 // $scope, $open, $spread: as of `dense`;
 // $entities: names of the full-text index, equal ones of several documents being one; $common: a name that occurs in more passages than this brings no pairs (the vectors find those
@@ -29,6 +29,11 @@ CALL (question) {
   RETURN collect(DISTINCT pair) AS worded
 }
 CALL (question) {
+  UNWIND question.entities AS id
+  MATCH (e:Entity {id: id})<-[:ANSWERED_BY|ABOUT]-(pair:QAPair)
+  RETURN collect(DISTINCT pair) AS known
+}
+CALL (question) {
   UNWIND question.keys AS key
   MATCH (:Concept {id: key})-[:ALIAS_OF*0..2]-(c:Concept)
   WHERE c.passages <= $common OR ($scope IS NOT NULL AND COUNT { MATCH (c)<-[:REFERS_TO]-(:Entity)-[:IN]->(p:Passage) WHERE coalesce($scope[p.id], $open) } <= $common)
@@ -40,8 +45,8 @@ CALL (question) {
   MATCH (:Passage {id: id})<-[:IN]-(pair:QAPair)
   RETURN collect(pair) AS walked
 }
-WITH collect({vector: [x IN near | x.id], words: [x IN worded | x.id], name: [x IN named | x.id], walk: [x IN walked | x.id]}) AS candidates,
-  collect(near + worded + named + walked) AS lists
+WITH collect({vector: [x IN near | x.id], words: [x IN worded + known | x.id], name: [x IN named | x.id], walk: [x IN walked | x.id]}) AS candidates,
+  collect(near + worded + known + named + walked) AS lists
 CALL (lists) {
   UNWIND lists AS pairs
   UNWIND pairs AS pair

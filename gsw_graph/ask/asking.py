@@ -279,6 +279,8 @@ def _answer(
 
     has_chains = retrieved.beams is not None
     plan = retrieved.beams.plan if retrieved.beams is not None else retrieved.plan
+    if options.reader == "paper":
+        retrieved = replace(retrieved, reader="answer_paper")
     items = _shown(question, retrieved, context)
     if asks_for_all(question):
         every = [*retrieved.passages, *retrieved.below]

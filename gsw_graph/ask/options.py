@@ -82,6 +82,9 @@ class AskOptions(ScopeOptions):
         "`pathwise` and the runs of `pruned` are shown in any case.",
         pattern="|".join(EVIDENCE),
     )
+    reader: str | None = option(
+        None, "paper: the model reasons step by step before it answers, as in the papers.", pattern="paper"
+    )
     short: bool = option(False, "The answer is a name, a number or a few words, as benchmarks want it.")
     must_answer: bool = option(False, "The model may not say that the evidence does not hold the answer.")
     strict: bool = option(
@@ -109,6 +112,8 @@ class AskOptions(ScopeOptions):
         for turn in self.turns:
             if {*turn} != {"question", "answer"}:
                 raise InputError("a turn has a `question` and an `answer`", hint="Give both, as texts")
+        if self.reader not in (None, "paper"):
+            raise InputError(f"there is no reader {self.reader!r}", hint="Use paper, or leave it out")
         if not 1 <= self.k <= MAX_PASSAGES:
             hint = f"Ask for at least one passage, and at most {MAX_PASSAGES:,}"
             raise InputError(f"k is {self.k}", hint=hint)

@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
 from pathlib import Path
@@ -186,6 +186,7 @@ MAX_QUESTION = 2_000  # characters
 
 _WRAPPERS = ("plan", "questions", "question_decomposition")
 _MUSIQUE_KEYS = ("paragraph_support_idx", "answer")
+_PLACEHOLDER = re.compile(r"(\w?)<ENTITY_Q([0-9]{1,4})>(?=([\w<]?))", re.IGNORECASE)
 _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 _NO_ID: Any = object()
 _SHAPE = 'Give a list of questions, or of records such as {"id": 1, "question": "Who directed Alien?"}'
@@ -221,14 +222,17 @@ def parse(plan: object) -> Plan:
       where no step has an id
     - plain questions: `#k` means the k-th
     - MuSiQue's `question_decomposition`: `#k` means the k-th, whatever the ids; the gold answers are not read
-    - Panini's records with `requires_retrieval`
+    - Panini's records with `requires_retrieval`; `<ENTITY_Qk>` means the k-th, whatever the ids
     - an object with one of these under `plan`, `questions` or `question_decomposition`
     """
     if isinstance(plan, Plan):
         return plan
     records, musique = _records(_decoded(plan) if isinstance(plan, str) else plan)
     ids = _ids(records, musique)
-    steps = list(map(_step, records, ids))
+    steps = []
+    for record, id in zip(records, ids, strict=True):
+        step = _step(record, id)
+        steps.append(replace(step, question=_with_references(step, ids)))
     check(steps)  # before they get new ids, so that an error names a step as the user did
     new_ids = {id: n for n, id in enumerate(ids, 1)}
     numbered = []
@@ -293,6 +297,24 @@ def _step(record: object, id: int) -> SubQuestion:
             hint=f"Write text of at most {MAX_QUESTION:,} characters, without NUL or half a surrogate pair",
         )
     return SubQuestion(id, question.strip(), _retrieve(record, id))
+
+
+def _with_references(step: SubQuestion, ids: Sequence[int]) -> str:
+    """Return the question of a step with `#id` for Panini's placeholders, which count places. Raises
+    InputError if there is no such place."""
+
+    def reference(match: re.Match[str]) -> str:
+        place = int(match[2])
+        if not 1 <= place <= len(ids):
+            raise InputError(
+                f"step {step.id} refers to <ENTITY_Q{place}>, and there is no such step",
+                hint="<ENTITY_Q1> is the answer of the first step",
+            )
+        left = f"{match[1]} " if match[1] else ""  # next to a letter it would be no reference
+        right = " " if match[3] else ""
+        return f"{left}#{ids[place - 1]}{right}"
+
+    return _PLACEHOLDER.sub(reference, step.question)
 
 
 def _retrieve(record: Mapping[str, object], id: int) -> bool:

@@ -29,7 +29,7 @@ FILE = "results.json"
 _LISTED = ("key", "question", "answers", "answerable", "hops", "type", "scope")  # of a question
 ALL_PAIRS = 4  # strategies of which every two are compared; of more, each with the first
 _HINT = "gswgraph eval QUESTIONS --out DIR writes them"
-_SAME = ("plans", "plans_sha256", "k", "answer", "llm", "protocol", "memory", "versions")
+_SAME = ("plans", "plans_sha256", "k", "answer", "llm", "protocol", "memory", "versions", "at_once")
 # Settings that are compared by another name, or without effect.
 _IGNORED = ("memory", "llm", "cache_dir", "concurrency")
 Figures: TypeAlias = dict[str, Any]

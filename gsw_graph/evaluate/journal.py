@@ -33,7 +33,7 @@ class Outcome:
         ran: The strategy that ran: `auto` chooses one, and one may replace another.
         ranks: Of each gold passage its first rank from 1, or None.
         passages: The ids returned, best first.
-        seconds: By stage and in total; empty where questions were asked side by side.
+        seconds: By stage and in total.
         tokens: `in` and `out` as the server of the language model counted them, both together by stage
             (`plan`, `answer`), and of the answer `evidence` and `prompt` as estimated.
         cached: Whether a reply came from the cache.

@@ -71,6 +71,8 @@ def protocol(evaluation: Evaluation) -> str:
         parts.append(f"judge: {judge['model']}")
     parts.append(f"embedder: {settings['memory']['embedder'] or 'none'}")
     parts.append(f"reranker: {settings.get('reranker_model') or settings['reranker']}")
+    if settings.get("at_once", 1) > 1:
+        parts.append(f"{settings['at_once']} at once, timed side by side")
     return "; ".join(parts)
 
 
@@ -78,6 +80,9 @@ def figures(evaluation: Evaluation) -> tuple[list[str], list[list[Cell]]]:
     """Return columns and a row for each strategy; columns for which no strategy has a figure are left out."""
     at = main_k(evaluation)
     rows = [_row(name, summary, at) for name, summary in evaluation.strategies.items()]
+    index = _index(evaluation.settings.get("index") or {})
+    for row in rows:
+        row |= index
     columns = [column for column in rows[0] if any(row[column] != _NONE for row in rows)]
     return columns, [[row[column] for column in columns] for row in rows]
 
@@ -104,6 +109,21 @@ def _row(name: str, summary: Summary, at: int) -> dict[str, Cell]:
     row["dollars"] = _number(summary["dollars"], ",.4f")
     for label in ("mean", "p50", "p95"):
         row[f"{label} ms"] = _number(summary["ms"].get(label), ".1f")
+    return row
+
+
+def _index(costs: Summary) -> dict[str, Cell]:
+    """Return what the index took and takes, the same for every strategy; an evaluation of another version may
+    not have it."""
+    row = dict.fromkeys(("index tokens", "index seconds", "index MB", "index nodes"), _NONE)
+    if not costs:
+        return row
+    if any(costs["tokens"].values()):
+        row["index tokens"] = _in_and_out(costs["tokens"]), "in + out"
+        row["index seconds"] = _number(costs["seconds"], ",.1f")
+    if costs["bytes"] is not None:
+        row["index MB"] = _number(costs["bytes"] / 1e6, ",.1f")
+    row["index nodes"] = f"{costs['nodes']:,}", f"{costs['relationships']:,} edges"
     return row
 
 

@@ -18,6 +18,7 @@ from gsw_graph.ask.retrieve.variants import Variant, find_strategy
 from gsw_graph.concurrency import map_unordered
 from gsw_graph.config import Settings
 from gsw_graph.errors import InputError, ReplyError
+from gsw_graph.evaluate.costs import index_costs
 from gsw_graph.evaluate.data import Gold, Plans, Question, QuestionSet, read_plans, read_questions
 from gsw_graph.evaluate.evaluation import Evaluation, assemble
 from gsw_graph.evaluate.journal import Journal, Outcome, open_journal
@@ -31,7 +32,6 @@ from gsw_graph.evaluate.judge import (
 from gsw_graph.evaluate.metrics import RESAMPLES, SEED, gold_ranks, is_gold
 from gsw_graph.model.documents import Failure
 from gsw_graph.model.results import Answer, Status
-from gsw_graph.models.chat.cache import stored, total
 from gsw_graph.models.chat.limits import Budget
 from gsw_graph.version import __version__
 
@@ -59,6 +59,7 @@ class Protocol:
         answer: False for passages only.
         evidence: What a language model reads, as of `Memory.ask`; None for what each strategy is read by.
         must_answer: It may not refuse.
+        reader: `paper`: it reasons before it answers.
         in_order: Questions of one conversation are asked in their order, with memory of the earlier ones.
         without_gold: The gold passages are out of sight of each question, so that it has no answer.
         trace: The way to each answer is kept.
@@ -70,6 +71,7 @@ class Protocol:
     answer: bool = True
     evidence: str | None = None
     must_answer: bool = False
+    reader: str | None = None
     in_order: bool = False
     without_gold: bool = False
     trace: bool = False
@@ -83,6 +85,8 @@ class Protocol:
         if self.answer:
             refusal = "must answer" if self.must_answer else "may refuse"
             name = f"reads {self.evidence or 'the usual evidence'}, {refusal}"
+        if self.reader:
+            name += ", by the reader of the papers"
         if self.in_order:
             name += ", in order with memory of earlier questions"
         if self.without_gold:
@@ -94,7 +98,7 @@ class Protocol:
     @property
     def reading(self) -> dict[str, Any]:
         """Options of `Memory.ask` that are not as usual."""
-        options = {"evidence": self.evidence, "must_answer": self.must_answer, "trace": self.trace}
+        options = {name: getattr(self, name) for name in ("evidence", "must_answer", "reader", "trace")}
         return {name: value for name, value in options.items() if value}
 
 
@@ -129,7 +133,7 @@ def evaluate(
         judge: A model that judges the answers when all are there (LR-1, LR-2, coverage). What it takes is in
             the ledger's stage `judge` and in no strategy's tokens.
         at_once: Questions asked side by side; the settings' `concurrency` bounds their calls of the model.
-            Only where it is 1 is the time of a strategy measured.
+            The time of a question is its own, and longer if others are asked beside it.
         budget: Dollars or tokens (`2.00`, `500ktok`) after which no question is begun; replies that are paid
             for are kept.
         out: A folder that keeps each row at once: the same call goes on where one was stopped or killed.
@@ -171,8 +175,10 @@ def evaluate(
             names = [variant.name for variant in variants]
             verdicts = judge_answers(chat, journal, questions, names, memory.settings.concurrency, progress)
     facts = {**journal.run, **_facts(memory.settings, status, questions, variants)}
+    index = index_costs(memory, status)
+    facts |= {"at_once": at_once, "index": index}
     if how.with_index:
-        facts["index_tokens"] = _index_tokens(memory)
+        facts["index_tokens"] = sum(index["tokens"].values())
     if judge is not None and verdicts is not None:
         facts["judge"] = judge_summary(judge, list(verdicts.values()))
     outcomes: dict[str, list[Outcome]] = {}
@@ -270,14 +276,6 @@ def _prepared(
             hint="Ask each strategy alone, of a memory of its own, which the questions are kept in",
         )
     return questions, variants, plans, has_model and bool(how.answer or needy)
-
-
-def _index_tokens(memory: Memory) -> int:
-    """Return the tokens that language models took for the documents of a memory, by the ledger of its
-    cache."""
-    sources = {document.source for document in memory.documents().documents}
-    loads = total(entry for entry in stored(memory.settings) if entry.document in sources)
-    return loads.prompt_tokens + loads.completion_tokens
 
 
 def versions() -> dict[str, str]:
@@ -443,7 +441,7 @@ class _Asking:
             ranks=gold_ranks(question.gold, reply.passages),
             passages=[passage.id for passage in reply.passages],
             plan_source=self.plans.kind if reply.plan_source == "given" else reply.plan_source,
-            seconds=seconds if self.at_once == 1 else {},
+            seconds=seconds,
             tokens=tokens,
             dollars=dollars,
             cached=bool(reply.kept),

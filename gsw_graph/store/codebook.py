@@ -208,10 +208,9 @@ def around(
 
 
 def seen_by(reader: Reader) -> tuple[object, ...]:
-    """Return a key of the runs that a question may see: the memory with its version, what is hidden, the
-    scope."""
+    """Return a key of the runs that a question may see: the memory with its version, and the scope."""
     scope = None if reader.scope is None else frozenset(reader.scope)
-    return *reader.stamp(), reader.excluded, scope
+    return *reader.stamp(), reader.open, scope
 
 
 def mark_complete(connection: Connection) -> None:

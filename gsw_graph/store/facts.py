@@ -141,12 +141,35 @@ def _facts(rows: Sequence[Row]) -> Facts:
 WAYS = ("vector", "words", "name", "walk")
 
 
+@dataclass(frozen=True, slots=True)
+class WordedEntity:
+    """An entity of one document; text: its name, roles and states."""
+
+    id: str
+    text: str
+
+
+def entities_of(reader: Reader, words: Iterable[str], *, most: int) -> dict[str, list[WordedEntity]]:
+    """Return the entities that the full-text index has for the words of some questions, the best first; in
+    one round trip. most: of each."""
+    found: dict[str, list[WordedEntity]] = {text: [] for text in words if text}
+    if not found:
+        return {}
+    for row in reader.near("read/entities", most, len, words=list(found), most=most):
+        if row["id"] is not None:  # it was removed meanwhile
+            text = f"{row['name']} {row['description']}".strip()
+            found[row["words"]].append(WordedEntity(row["id"], text))
+    return found
+
+
 class HopQuestion(TypedDict):
-    """A concrete question: its vector, its words for the full-text index, what may be names in it in their
-    normal form, and ids of passages whose pairs are candidates."""
+    """A concrete question: its vector, its words for the full-text index, ids of entities whose pairs are
+    candidates, what may be names in it in their normal form, and ids of passages whose pairs are
+    candidates."""
 
     embedding: Sequence[float]
     words: str
+    entities: Sequence[str]
     keys: Sequence[str]
     passages: Sequence[str]
 

@@ -217,7 +217,6 @@ BELOW = 10  # passages below those that were asked for, whose sentences are look
 LEAST = 0.3  # share of the words of the question, or of one of its parts, that such a sentence has at least
 _EACH = 2  # sentences of one of them
 _PAIRS = BUDGET // 2  # tokens of all pairs beside passages
-CHAIN_TOKENS = 250  # of pairs alone; in the paper they take 192 in the mean
 _PAIR = 200  # tokens of a pair, which may list hundreds of answers
 _ROLES = 100  # characters of roles and states
 
@@ -241,12 +240,8 @@ def lines(questions: Sequence[str], retrieved: Retrieved) -> list[Item]:
 
 
 def chains(questions: Sequence[str], retrieved: Retrieved) -> list[Item]:  # noqa: ARG001 - as of every form
-    """Return the pairs of all chains and nothing else, as Panini's reader sees them (section 2.2), or of the
-    best chains if they take more than CHAIN_TOKENS."""
-    items = list(_pairs(retrieved, set()))
-    while estimate(listed(items)) > CHAIN_TOKENS:
-        items.pop()
-    return items
+    """Return the pairs of all chains and nothing else, as Panini's reader sees them (section 2.2)."""
+    return list(_pairs(retrieved, set()))
 
 
 def passages(questions: Sequence[str], retrieved: Retrieved) -> list[Item]:  # noqa: ARG001
@@ -265,7 +260,10 @@ def gather(question: str, retrieved: Retrieved, show: Show = lines) -> list[Item
 
 
 def disagreements(retrieved: Retrieved, items: Sequence[Item]) -> Iterator[Item]:
-    """Yield contradictions of passages, a line for each claim, in the form of the other items."""
+    """Yield contradictions of passages, a line for each claim, in the form of the other items; none for the
+    reader of a paper."""
+    if retrieved.reader != "answer":
+        return
     passages = {passage.id: passage for passage in retrieved.passages}
     compact = any(item.run is not None for item in items)
     for conflict in retrieved.conflicts:

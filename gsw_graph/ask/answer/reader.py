@@ -109,6 +109,8 @@ NOT_SAID = "the evidence does not hold the answer"
 UNSUPPORTED = "nothing in memory supports the model's answer"
 _LIMIT = 1000  # tokens of a short answer, which is a line or two
 _FULL_LIMIT = 1500
+# Prompts of the papers' readers, which reason and then answer; the reader alone decides what is an answer.
+_REASONING = ("answer_panini", "answer_paper")
 _AGAIN = (
     'Write "Answer:" and a few words of the evidence, then "Sources:" and the numbers of their '
     "lines; "
@@ -157,7 +159,7 @@ def read_answer(
         evidence: The lines, which are numbered here.
         llm: The model.
         judged: As of `supported`.
-        task: The name of the prompt.
+        task: The name of the prompt. An answer by the prompt of a paper needs no support.
         final: As of `Request`; False for a part of a question.
         must: The model may not refuse; an answer without support then cites nothing.
         doubt: The model is told that the search hardly fits the question.
@@ -171,6 +173,7 @@ def read_answer(
         return Read(None, NOTHING_FOUND)
     request = build_request(question, evidence, task, final=final, must=must, doubt=doubt)
     stream = Stream(on_text) if on_text is not None else None
+    checked = not must and task not in _REASONING
 
     def lines_of(reply: ReaderReply) -> list[int]:
         named, answer = [number - 1 for number in reply.sources], reply.answer or ""
@@ -183,12 +186,13 @@ def read_answer(
             if answer is None:
                 raise ValueError(prompt("answer_must"))
         # The form of this answer is unknown, and nothing supports it: ask the model for the right form.
-        elif answer is not None and not reply.labelled and _hardly_said(answer, question, evidence):
-            raise ValueError(f"no line of the evidence holds this answer. {FORM}")
+        elif checked and answer is not None and not reply.labelled:
+            if _hardly_said(answer, question, evidence):
+                raise ValueError(f"no line of the evidence holds this answer. {FORM}")
         return reply
 
     def invented(reply: ReaderReply) -> list[str]:
-        if reply.answer is None or must or lines_of(reply):
+        if reply.answer is None or not checked or lines_of(reply):
             return []
         return Known.of(question, evidence).invented(reply.answer)
 
@@ -197,7 +201,7 @@ def read_answer(
     numbers = lines_of(reply)
     if reply.answer is None:
         return Read(None, reply.missing[:_LONGEST] or NOT_SAID, tokens=tokens)
-    if not numbers and not must:
+    if not numbers and checked:
         return Read(None, UNSUPPORTED, tokens=tokens)
     if stream is not None:
         stream.end(reply.answer)
@@ -270,7 +274,7 @@ def build_request(
     elif doubt:
         text = f"{text}\n\n{prompt('answer_doubt')}"
     system = prompt(task)
-    if task in ("answer", FULL) and any(item.run is not None for item in evidence):
+    if task in ("answer", "answer_paper", FULL) and any(item.run is not None for item in evidence):
         system = f"{prompt('answer_compact')}\n\n{system.partition(_PARAGRAPH)[2]}"  # the rules are the same
     short_messages = _messages(prompt("answer_short"), f"{text}\n\n{_AGAIN}")
     short = Request("answer", short_messages, limit=_LIMIT, final=final)

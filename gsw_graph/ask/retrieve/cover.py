@@ -53,7 +53,7 @@ def _side(
     context: Context, wanted: OverviewQuestion, time: Time, tokens: int, recipe: OverviewRecipe
 ) -> Side:
     reader = context.reader
-    bounds = {"since": time.since, "until": time.until, "excluded": list(reader.excluded)}
+    bounds = {"since": time.since, "until": time.until}
     with context.clock("database"):
         documents = reader.rows("read/cover_documents", **bounds)
         named = _named(documents, wanted)

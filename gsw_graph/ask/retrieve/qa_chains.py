@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 import numpy as np
 
 from gsw_graph.ask.plan import Plan, SubQuestion
+from gsw_graph.ask.retrieve.entities import best_entities
 from gsw_graph.ask.retrieve.names.graph import fetch_neighbourhood
 from gsw_graph.ask.retrieve.names.linking import lucene_words, mentions
 from gsw_graph.ask.retrieve.names.walk import rank_passages, walk_again
@@ -102,16 +103,24 @@ class CandidateSearch:
 
     def _hop(self, concretes: Sequence[ConcreteQuestion], vectors: Vectors) -> HopResult:
         recipe = self._recipe
+        entities: dict[str, list[str]] = {}
+        if recipe.entities and not recipe.concepts:
+            vectors_of = {item.text: vectors[item.text] for item in concretes}
+            entities = best_entities(self._context, vectors_of, recipe.entities)
         with self._context.clock("database"):
             questions = []
             for item in concretes:
                 words, keys = "", []
-                if recipe.entities:
+                if recipe.entities and recipe.concepts:
                     words = lucene_words(item.text)
                     keys = list(dict.fromkeys(mention.key for mention in mentions(item.text)))
-                embedding = vectors[item.text].tolist()
-                passages = self._offered.get(item.text, [])
-                asked = HopQuestion(embedding=embedding, words=words, keys=keys, passages=passages)
+                asked = HopQuestion(
+                    embedding=vectors[item.text].tolist(),
+                    words=words,
+                    entities=entities.get(item.text, []),
+                    keys=keys,
+                    passages=self._offered.get(item.text, []),
+                )
                 questions.append(asked)
             limits = {"pairs": recipe.pairs, "entities": recipe.entities, "common": recipe.common}
             return hop(self._context.reader, questions, **limits)
@@ -317,7 +326,8 @@ def grow_chains(
             expansion.considered = list(map(Considered, scored))
         lost = []
         for group in by_step.values():
-            if not any(map(_usable, group)):
+            usable = any(_usable(expansion, own=recipe.own) for expansion in group)
+            if recipe.fallback and not usable:
                 lost += group
         if lost:
             _fall_back(lost, question, find)
@@ -373,15 +383,17 @@ def join(parents: Sequence[Sequence[BeamChain]], together: Together, beam: int) 
     return joined[:beam]
 
 
-def _usable(expansion: Expansion) -> bool:
-    return any(_refused(expansion, candidate.scored.pair) is None for candidate in expansion.considered)
+def _usable(expansion: Expansion, *, own: bool) -> bool:
+    pairs = [candidate.scored.pair for candidate in expansion.considered]
+    return any(_refused(expansion, pair, own=own) is None for pair in pairs)
 
 
-def _refused(expansion: Expansion, pair: Pair) -> str | None:
-    """Return why a pair cannot extend a chain, None if it can."""
+def _refused(expansion: Expansion, pair: Pair, *, own: bool) -> str | None:
+    """Return why a pair cannot extend a chain, None if it can. own: Its answer may be an entity of the
+    question."""
     if not pair.answers:
         return "has no answer"
-    if expansion.asked.entities.issuperset(map(_key, pair.answers)):
+    if not own and expansion.asked.entities.issuperset(map(_key, pair.answers)):
         return "its answer is an entity of the question"
     return None
 
@@ -410,7 +422,7 @@ def _extensions(
         for candidate in expansion.considered:
             scored = candidate.scored
             pair = scored.pair
-            if reason := _refused(expansion, pair):
+            if reason := _refused(expansion, pair, own=recipe.own):
                 candidate.fate = reason
                 continue
             if count == recipe.candidates:

@@ -166,25 +166,32 @@ class ChainRecipe(Recipe):
     """Chains of question-answer pairs: `ricr`, and `fusion` with a plan; docs/ricr.md.
 
     Candidates of a concrete question. pairs: nearest of the vector index; 0 for entities alone. entities:
-    names of the full-text index; 0 for pairs alone. common: passages in which a name occurs that still brings
+    names of the full-text index; 0 for pairs alone. concepts: whether equal names of several documents are
+    one name, which brings the pairs of all; else an entity of a document, chosen by words and by the vector
+    of its name, roles and states, brings its own. common: passages in which a name occurs that still brings
     its pairs. reranked: candidates that a reranker reads.
-    Growing. beam: chains kept for each sub-question. candidates: pairs that may extend a chain. score: of a
-    chain from its hops, one of CHAIN_SCORES. unplanned: how a question without a plan is followed, over a
-    `bridge` entity too or in `one` step. Passages. sharpness: of the softmax over chain scores. walk_weight:
-    of the walk where the chains have 1 together. walked: passages that it adds. walked_from: chains of each
-    end whose concrete questions it starts from, as the best may have gone astray.
+    Growing. beam: chains kept for each sub-question. candidates: best pairs of a question that may extend a
+    chain. score: of a chain from its hops, one of CHAIN_SCORES. unplanned: how a question without a plan is
+    followed, over a `bridge` entity too or in `one` step. own: whether an answer may be an entity of its
+    question. fallback: whether the original question is asked if a hop finds nothing.
+    Passages. sharpness: of the softmax over chain scores. walk_weight: of the walk where the chains have 1
+    together. walked: passages that it adds. walked_from: chains of each end whose concrete questions it
+    starts from, as the best may have gone astray.
     Reading. evidence: form in which a language model is shown what was found, where the question says none.
     reader: its prompt.
     """
 
     pairs: int = 30
     entities: int = 5
+    concepts: bool = True
     common: int = 30
     reranked: int = count(30)
     beam: int = count(5)
     candidates: int = count(15)
     score: str = field(default="panini_code", metadata={"among": CHAIN_SCORES})
     unplanned: str = choice("bridge", "one")
+    own: bool = False
+    fallback: bool = True
     sharpness: float = 40.0
     walk_weight: float = 4.0
     walked: int = count(30)
@@ -194,15 +201,17 @@ class ChainRecipe(Recipe):
     walk: WalkRecipe = WalkRecipe()
 
 
-# Panini, section 3.5 and appendix C: 20 entities, 15 pairs, all candidates reranked, a beam of 5, Eq. 1, and
-# a reader that sees pairs alone.
+# Panini, sections 2.2 and 5.3 and appendix C: 20 entities, all candidates reranked, of which 15 are kept, a
+# beam of 5, Eq. 1, and a reader that sees pairs alone. Documents meet in the answers of a chain alone.
 PANINI = ChainRecipe(
-    pairs=15,
     entities=20,
+    concepts=False,
     common=1_000_000,
     reranked=10_000,
     score="geometric",
     unplanned="one",
+    own=True,
+    fallback=False,
     evidence="chains",
     reader="answer_panini",
 )

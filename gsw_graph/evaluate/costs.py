@@ -1,0 +1,49 @@
+"""What the index of a memory takes: the calls of language models that extracted it, and its size."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gsw_graph.models.chat.cache import stored, total
+
+if TYPE_CHECKING:
+    from gsw_graph.memory import Memory
+    from gsw_graph.model.results import Status
+
+
+def index_costs(memory: Memory, status: Status) -> dict[str, Any]:
+    """Return what the index of a memory took and takes.
+
+    Args:
+        memory: The memory.
+        status: Its status.
+
+    Returns:
+        `tokens` in and out, `seconds` and `dollars` of the calls about its documents, as the ledger has
+        them for all loads with the cache of the settings; `nodes` and `relationships`; `bytes` of the folder
+        of an embedded memory, None for a server.
+    """
+    sources = {document.source for document in memory.documents().documents}
+    entries = [entry for entry in stored(memory.settings) if entry.document in sources]
+    spent = total(entries)
+    folder = Path(status.memory)
+    return {
+        "tokens": {"in": spent.prompt_tokens, "out": spent.completion_tokens},
+        "seconds": spent.seconds,
+        "dollars": spent.dollars,
+        "nodes": sum(status.nodes.values()),
+        "relationships": sum(status.relationships.values()),
+        "bytes": _size(folder) if folder.is_dir() else None,
+    }
+
+
+def _size(folder: Path) -> int:
+    """Return the bytes of the files of a folder; a file that goes meanwhile counts nothing."""
+    size = 0
+    for path in folder.rglob("*"):
+        try:
+            size += path.stat().st_size if path.is_file() else 0
+        except OSError:
+            continue
+    return size
