@@ -182,13 +182,12 @@ def read_answer(
     def parse(text: object) -> ReaderReply:
         reply = parse_reply(text)
         answer = reply.answer
-        if must:
-            if answer is None:
-                raise ValueError(prompt("answer_must"))
+        if must and answer is None:
+            raise ValueError(prompt("answer_must"))
         # The form of this answer is unknown, and nothing supports it: ask the model for the right form.
-        elif checked and answer is not None and not reply.labelled:
-            if _hardly_said(answer, question, evidence):
-                raise ValueError(f"no line of the evidence holds this answer. {FORM}")
+        is_of_unknown_form = checked and answer is not None and not reply.labelled
+        if is_of_unknown_form and _hardly_said(answer or "", question, evidence):
+            raise ValueError(f"no line of the evidence holds this answer. {FORM}")
         return reply
 
     def invented(reply: ReaderReply) -> list[str]:
