@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from scripted_chat import ScriptedChat
 
+from gsw_graph.ask.answer.invention import Known
+from gsw_graph.ask.answer.statements import parse_full
 from gsw_graph.ask.plan import decompose
 from gsw_graph.extract.llm import check, request
 from gsw_graph.loaders import read
@@ -45,7 +47,8 @@ def passages():
 
 
 def test_stages_of_the_recorded_replies():
-    assert {line["when"]["stage"] for line in LINES} == {"extract", "plan", "answer", "cypher"}
+    stages = {line["when"]["stage"] for line in LINES}
+    assert stages == {"extract", "plan", "answer", "answer_full", "cypher"}
 
 
 def test_every_passage_has_one_reply_and_every_reply_its_passage(passages):
@@ -72,6 +75,21 @@ def test_an_extraction_is_read_and_its_questions_can_be_followed(passages):
         answers = [answers for _, pairs in found.phrases for _, answers in pairs]
         assert all(answers)
         assert {name for some in answers for name in some} <= names, "a chain goes on from every answer"
+
+
+def test_every_short_answer_is_recorded_in_full_too_and_invents_nothing():
+    texts = [(EXAMPLES / "corpus" / path.name).read_text("utf-8") for path in (EXAMPLES / "corpus").iterdir()]
+    corpus = Known.of(" ".join(texts), [])
+    by_stage = {
+        stage: [line for line in LINES if line["when"]["stage"] == stage]
+        for stage in ("answer", "answer_full")
+    }
+    short, full = by_stage.values()
+    assert {line["when"]["contains"][0] for line in short} == {line["when"]["contains"][0] for line in full}
+    for line in full:
+        reply = parse_full(line["reply"])
+        assert reply.parts or reply.missing
+        assert all(part.lines and not corpus.invented(part.text) for part in reply.parts)
 
 
 @pytest.mark.parametrize("question", PLANNED)

@@ -28,7 +28,6 @@ _IDENTIFIER = re.compile(r"(?<!\S)--[a-z][\w-]+|[^\W\d]\w{3,}")
 _WRITTEN = frozenset("print self true false none null path your example".split())
 _DIGITS = re.compile(r"[\w.\-/]*\d[\w.\-/]*")  # a version, a code
 _ITEM = re.compile(r"^[ \t]*(?:[-*•]|\d{1,3}[.)])[ \t]+", re.MULTILINE)
-_EMPHASIS = re.compile(r"\*\*|__")
 # Small numbers in words that prose has without counting: one of them, the first, both.
 _PROSE = frozenset("#1 #2 #1th #2th #3th".split())
 _IDENTIFYING = re.compile(r"\w*[a-z]\w*[A-Z]|[A-Z]{2}|\w{2,}\.\w{2,}")  # CamelCase, capitals, dotted
@@ -72,7 +71,7 @@ class Known:
 
     def invented(self, statement: str) -> list[str]:
         """Return the code, numbers, dates and names of a statement that are not known, as it writes them."""
-        text = _ITEM.sub("", _EMPHASIS.sub("", statement))
+        text = _ITEM.sub("", statement.replace("**", ""))
         found = []
         for match in _QUOTED.finditer(text):
             found += self._unknown_code(match[1] or match[3] or "")
