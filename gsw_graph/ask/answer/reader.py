@@ -108,7 +108,7 @@ NOTHING_FOUND = "nothing was found for the question"
 NOT_SAID = "the evidence does not hold the answer"
 UNSUPPORTED = "nothing in memory supports the model's answer"
 _LIMIT = 1000  # tokens of a short answer, which is a line or two
-_FULL_LIMIT = 2000
+_FULL_LIMIT = 1500
 _AGAIN = (
     'Write "Answer:" and a few words of the evidence, then "Sources:" and the numbers of their '
     "lines; "
@@ -171,35 +171,30 @@ def read_answer(
         return Read(None, NOTHING_FOUND)
     request = build_request(question, evidence, task, final=final, must=must, doubt=doubt)
     stream = Stream(on_text) if on_text is not None else None
-    written = ""
 
     def lines_of(reply: ReaderReply) -> list[int]:
         named, answer = [number - 1 for number in reply.sources], reply.answer or ""
         return supported(question, answer, named, evidence, judged=judged, inferred=reply.inferred)
 
-    def check(text: object) -> ReaderReply:
-        nonlocal written
-        written = str(text)
-        if stream is not None:
-            stream.again()  # after a reply that was refused
+    def parse(text: object) -> ReaderReply:
         reply = parse_reply(text)
+        answer = reply.answer
         if must:
-            if reply.answer is None:
+            if answer is None:
                 raise ValueError(prompt("answer_must"))
         # The form of this answer is unknown, and nothing supports it: ask the model for the right form.
-        elif (
-            reply.answer is not None and not reply.labelled and _hardly_said(reply.answer, question, evidence)
-        ):
+        elif answer is not None and not reply.labelled and _hardly_said(answer, question, evidence):
             raise ValueError(f"no line of the evidence holds this answer. {FORM}")
         return reply
 
+    def invented(reply: ReaderReply) -> list[str]:
+        if reply.answer is None or must or lines_of(reply):
+            return []
+        return Known.of(question, evidence).invented(reply.answer)
+
+    reply = _ask(llm, request, parse, invented, stream)
     tokens = _tokens(request, evidence)
-    reply = llm.ask(request, check, on_text=stream).value
     numbers = lines_of(reply)
-    if reply.answer is not None and not numbers and not must:
-        names = Known.of(question, evidence).invented(reply.answer)
-        reply = _ask_again(llm, request, written, names, check) or reply
-        numbers = lines_of(reply)
     if reply.answer is None:
         return Read(None, reply.missing[:_LONGEST] or NOT_SAID, tokens=tokens)
     if not numbers and not must:
@@ -218,30 +213,45 @@ def _hardly_said(answer: str, question: str, evidence: Sequence[Item]) -> bool:
     return Said.of(answer).share(" ".join(everything)) < _SUPPORTED
 
 
-def _ask_again(
-    llm: LanguageModel, request: Request, written: str, names: Sequence[str], check: Callable[[Any], T]
-) -> T | None:
-    """Have the model answer once more, told what no line has. None if that gives no reply that can be used,
-    or does not fit the budget.
-
-    It is a request of its own, whose reply is kept: the first one is never asked for twice.
+def _ask(
+    llm: LanguageModel,
+    request: Request,
+    parse: Callable[[object], T],
+    invented: Callable[[T], list[str]],
+    stream: Stream | FullStream | None,
+) -> T:
+    """Ask the model, and once more if its reply has names, numbers, dates or code that no line has, naming
+    them. The second request has a reply of its own in the cache, so that neither is paid twice.
 
     Args:
         llm: The model.
-        request: What it was asked.
-        written: Its reply.
-        names: What no line has.
-        check: As of `LanguageModel.ask`.
+        request: What it is asked.
+        parse: Reads a reply, or raises ValueError.
+        invented: Returns what no line has.
+        stream: Gets the reply as it comes.
     """
+    written = ""
+
+    def check(text: object) -> T:
+        nonlocal written
+        written = str(text)
+        if stream is not None:
+            stream.again()  # after a reply that was refused
+        return parse(text)
+
+    reply = llm.ask(request, check, on_text=stream).value
+    names = invented(reply)
+    if not names:
+        return reply
     order = _INVENTED.format(names=", ".join(f'"{flat(name)}"' for name in names))
     turns = ({"role": "assistant", "content": written}, {"role": "user", "content": order})
-    short = request.short
-    if short is not None:
-        short = replace(short, messages=(*short.messages, *turns))
+    again = replace(request, messages=request.messages + turns)
+    if again.short is not None:
+        again = replace(again, short=replace(again.short, messages=again.short.messages + turns))
     try:
-        return llm.ask(replace(request, messages=(*request.messages, *turns), short=short), check).value
-    except ReplyError:
-        return None
+        return llm.ask(again, check).value
+    except ReplyError:  # the marks say what is wrong with the first
+        return reply
 
 
 def build_request(
@@ -320,26 +330,19 @@ def in_full(
         return AnswerDraft(None, "none", True, confidence, [], NOTHING_FOUND, Read(None).tokens)
     request = build_request(question, items, task, doubt=doubt)
     known = Known.of(question, items)
-    written = ""
 
     def cite_line(number: int, statement: str) -> Citation | None:
         return cited(items[number - 1], question, statement) if 0 < number <= len(items) else None
 
+    def marks_of(reply: FullReply) -> list[list[str]]:
+        return [] if judged else _invented(reply, question, items, known)
+
+    def invented(reply: FullReply) -> list[str]:
+        return [name for names in marks_of(reply) for name in names]
+
     stream = FullStream(on_text, cite_line) if on_text is not None else None
-
-    def check(text: object) -> FullReply:
-        nonlocal written
-        written = str(text)
-        if stream is not None:
-            stream.again()
-        return parse_full(text)
-
-    reply = llm.ask(request, check, on_text=stream).value
-    marks = [] if judged else _invented(reply, question, items, known)
-    if any(marks):
-        names = list(dict.fromkeys(name for some in marks for name in some))
-        reply = _ask_again(llm, request, written, names, check) or reply
-        marks = _invented(reply, question, items, known)
+    reply = _ask(llm, request, parse_full, invented, stream)
+    marks = marks_of(reply)
     draft = AnswerDraft(source="none", abstained=True, confidence=confidence, tokens=_tokens(request, items))
     if not reply.parts:
         return replace(draft, missing=reply.missing[:_LONGEST] or NOT_SAID)
@@ -386,10 +389,12 @@ def _invented(reply: FullReply, question: str, items: Sequence[Item], known: Kno
 def _with_lines(reply: FullReply, question: str, items: Sequence[Item], *, judged: bool) -> list[Part]:
     """Return the statements; the last one has further lines if no cited line holds the words of the short
     answer and another does, or if no line is cited at all."""
-    named = [number - 1 for part in reply.parts for number in part.lines]
+    named = [number - 1 for part in reply.parts for number in part.lines if 0 < number <= len(items)]
     *others, last = reply.parts
     answer = reply.answer or last.text
     inferred = all(part.follows for part in reply.parts)
     support = supported(question, answer, named, items, judged=judged, inferred=inferred)
+    if not (named or support):
+        support = _most(Said.of(answer), items)
     further = [number + 1 for number in support if number not in named]
     return [*others, replace(last, lines=(*last.lines, *further))]

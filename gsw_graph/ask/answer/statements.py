@@ -40,15 +40,15 @@ _NUMBERS = r"\d{1,4}(?:(?:\s*[,;]\s*|\s+and\s+)\d{1,4})*"
 _MARK = rf"(?:\[(?:{_FOLLOWS}|(?i:lines?|sources?)\s+)?{_NUMBERS}\]|\({_FOLLOWS}{_NUMBERS}\))"
 # A mark stands apart from the word before it, or at the end of a phrase: args[1] is code.
 _PLACED = rf"(?:(?<!\w)|(?={_MARK}(?:[.,;:!?\[(]|[ \t]*$))){_MARK}"
-_PLACED_MARK = re.compile(rf"\s*({_PLACED})", re.MULTILINE)
+_PLACED_MARK = re.compile(rf"\s{{0,20}}({_PLACED})", re.MULTILINE)
 _MARKS = rf"(?:{_PLACED}[ \t]*)+"
 _CODE = re.compile(
     r"(?P<block>^[ \t]*(?P<fence>```|~~~).*?(?:^[ \t]*(?P=fence)[ \t]*$|\Z))"
     r"|(?P<ticks>`+)[^`\n]+?(?P=ticks)(?!`)",
     re.DOTALL | re.MULTILINE,
 )
-# The end of a statement, in a text whose blocks of code are \0: marks at the end of a sentence or line; a line
-# break, unless code, a mark or the rest of the sentence follows.
+# The end of a statement, in a text whose blocks of code are \0: marks at the end of a sentence or line; a
+# line break, unless code, a mark or the rest of the sentence follows.
 _END = re.compile(
     rf"[.!?…。！？\0][\"'”»)*]*\s*{_MARKS}(?=\s|$)|{_MARKS}(?:[.!?;。][*\"”»)]*)?[ \t]*(?=\n|$)"
     rf"|{_MARKS}[.!?。](?=\s)|\n(?!\s*(?:\0|{_PLACED}|[a-z]))",
@@ -249,8 +249,10 @@ class FullStream:
     def __call__(self, piece: str) -> None:
         """Take the next piece of the reply."""
         self._text += piece
+        if "\n" not in piece:  # a statement is shown when a line has ended
+            return
         sections = _sections(answer_text(self._text))
-        if "full" not in sections or "\n" not in piece:
+        if "full" not in sections:
             return
         answer, body = _bodies(sections)
         settled = list(split(_settled(body)))[:-1]

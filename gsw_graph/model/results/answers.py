@@ -286,8 +286,9 @@ class Answer(Result):
     `tokens`: `in` and `out` as the server counted them, `plan` the part of both for planning; `evidence` and
     `prompt` of the answer, as sent.
     `answer` is short: a name, a number or a few words; `text` is the answer in full, with the numbers of its
-    citations ([1] is the first), and `statements` are its parts. A short answer is its own text. An answer
-    with `missing` is partial.
+    citations ([1][3]: the first and the third), and `statements` are its parts. Without a short answer, as of
+    steps, `answer` is the text without numbers. A short answer is its own text. An answer with `missing` is
+    partial. A stream shows the short answer, if there is one, an empty line, and the text.
     `inferred`: the short answer follows from what is cited and is not said there.
     `conflicts`: where passages say different things, of a strategy that looks for that.
     `calls` of the language model, of which `failed_calls` gave no reply that can be used. `kept`: replies

@@ -1,0 +1,78 @@
+"""Complete an answer: what the model says is missing is searched for once, and the model answers again from
+all lines. A part of a question may need other passages than the whole.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gsw_graph.ask.answer.evidence import flat
+from gsw_graph.ask.answer.quotes import related_coverage
+from gsw_graph.ask.retrieve.agents import Team
+from gsw_graph.ask.retrieve.recipes import AutoRecipe
+from gsw_graph.ask.retrieve.strategies.auto import search_fitting
+from gsw_graph.ask.strategy import Query
+from gsw_graph.errors import ReplyError
+from gsw_graph.text.words import content_words
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from gsw_graph.ask.answer.evidence import Item
+    from gsw_graph.ask.retrieve.context import Context
+    from gsw_graph.ask.strategy import AnswerDraft, Retrieved
+    from gsw_graph.model.results import RankedPassage
+
+_FOUND = 5  # passages of the search
+_READ = 2  # of them that are read, at most
+_COVERED = 0.5  # share of the words of the question for what is missing that such a passage has at least
+_QUERY = 200  # characters of that question
+
+
+def complete(
+    context: Context,
+    draft: AnswerDraft,
+    items: Sequence[Item],
+    show: Callable[[list[RankedPassage]], list[Item]],
+    read: Callable[[list[Item]], AnswerDraft],
+) -> AnswerDraft:
+    """Search for what a draft lacks, and have the model answer from its lines and those of new passages.
+
+    Args:
+        context: The memory, within the scope of the question.
+        draft: An answer with a part missing, or none.
+        items: The lines that the model was shown.
+        show: Returns the lines of passages.
+        read: Has the model answer from lines.
+
+    Returns:
+        The new answer; the draft if nothing was found that was not shown, or the model gives no answer.
+    """
+    missing = flat(draft.missing or "")[:_QUERY]
+    shown = {item.passage.id for item in items}
+    found = [passage for passage in _search(context, missing) if passage.id not in shown]
+    new = [passage for passage in found if _fits(missing, passage)][:_READ]
+    lines = show(new) if new else []
+    if not lines:
+        return draft
+    context.notes.append(f"what was missing was searched for once more: {missing}")
+    try:
+        completed = read([*items, *lines])
+    except ReplyError as error:
+        context.notes.append(f"the answer was not completed: {error}")
+        return draft
+    return draft if completed.answer is None else completed
+
+
+def _search(context: Context, missing: str) -> list[RankedPassage]:
+    def run(part: Context) -> Retrieved:
+        return search_fitting(part, Query(missing, k=_FOUND, answer=False), AutoRecipe())
+
+    agent = Team(context).agent("completion")
+    found = agent.search("search", missing, run, (), lambda retrieved: retrieved.passages)
+    return found.passages
+
+
+def _fits(missing: str, passage: RankedPassage) -> bool:
+    text_words = content_words(f"{passage.title} {passage.text}")
+    return related_coverage(content_words(missing), text_words) >= _COVERED
