@@ -77,6 +77,7 @@ ON_NEO4J = {
     "test_contract_meta": ("test_metadata_alone",),
     "test_contract_names": ("test_the_commonest_spelling",),
     "test_contract_nearest": ALL_OF_IT,
+    "test_contract_overview": ("test_cover_is_the_same",),
     "test_contract_question_cache": ("test_a_confirmed_answer",),
     "test_contract_questions": ("test_a_question_is_kept",),
     "test_contract_replace": ("test_other_findings",),

@@ -58,7 +58,7 @@ def manual(place, sections=7):
 def shared(tmp_path_factory):
     """A memory of six manuals, of two minutes and of a document that gives orders."""
     folder = tmp_path_factory.mktemp("overview")
-    documents = folder / "documents"
+    documents = folder / "harbours-of-Ellery"  # a name that all sources have distinguishes none
     documents.mkdir()
     for place in PLACES:
         (documents / f"{place}.md").write_text(manual(place))

@@ -274,7 +274,14 @@ def _answer(
         return replace(draft, answer=None, source="none", abstained=True, citations=[]), None
     if llm is None or not query.answer:
         return draft, None
-    from gsw_graph.ask.answer.reader import IN_FULL, NOT_SAID, NOTHING_FOUND, UNSUPPORTED, from_items, in_full
+    from gsw_graph.ask.answer.reader import (
+        IN_FULL,
+        NOT_SAID,
+        NOTHING_FOUND,
+        UNSUPPORTED,
+        from_items,
+        in_full,
+    )
     from gsw_graph.ask.completing import complete
 
     has_chains = retrieved.beams is not None
@@ -296,7 +303,7 @@ def _answer(
 
     def read(lines: list[Item]) -> AnswerDraft:
         with context.clock("answer"):
-            if not is_short:
+            if full is not None and not is_short:
                 return in_full(question, lines, llm, task=full, **how)
             must = options.must_answer
             return from_items(question, lines, llm, task=retrieved.reader, must=must, **how)

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from itertools import zip_longest
+from posixpath import commonprefix
 from typing import TYPE_CHECKING, NamedTuple
 
 from gsw_graph.ask.answer.evidence import Item, body_of, cut, flat
@@ -79,8 +80,10 @@ def _side(
 
 def _named(documents: Sequence[Row], wanted: OverviewQuestion) -> list[Row]:
     """Return the documents that a question names by words of their titles or sources."""
+    root = commonprefix([row["source"] for row in documents]).rpartition("/")[0]
+    titles = [terms(f"{row['title']} {row['source'].removeprefix(root)}") for row in documents]
     for words in wanted.titles:
-        named = [row for row in documents if words <= terms(f"{row['title']} {row['source']}")]
+        named = [row for row, title in zip(documents, titles, strict=True) if words <= title]
         if named:
             return named
     return []
