@@ -469,12 +469,13 @@ def _codebook(context: Context, lines: list[str], cited: list[str], recipe: Prun
     embeddings = [vector.tolist() for vector in context.vectors(lines).values()]
     keys = sorted({mention.key for mention in mentions(lines[0])})
     limits = {"near": recipe.near, "common": recipe.common, "most": recipe.candidates}
+    fetch = partial(codebook.around, reader, embeddings, keys, cited, every=recipe.symbols, **limits)
 
     def read() -> Codebook:
-        part = codebook.around(reader, embeddings, keys, cited, every=recipe.symbols, **limits)
+        part = fetch()
         if not part.complete:
             context.build_runs()
-            part = codebook.around(reader, embeddings, keys, cited, every=recipe.symbols, **limits)
+            part = fetch()
         return Codebook(part, triples=recipe.symbols)
 
     with context.clock("database"):
