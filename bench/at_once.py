@@ -141,7 +141,9 @@ def main() -> None:
         beside = runs.evaluate("beside", arguments.at_once)
         print(f"{arguments.at_once} at once: {beside}", flush=True)
         kills = [int(beside["calls"] * n / (arguments.kills + 1)) for n in range(1, arguments.kills + 1)]
-        print(f"killed {arguments.kills} times: {runs.evaluate('killed', arguments.at_once, kills)}", flush=True)
+        print(
+            f"killed {arguments.kills} times: {runs.evaluate('killed', arguments.at_once, kills)}", flush=True
+        )
         alone = runs.evaluate("alone", 1)
         print(f"one at a time: {alone}, {alone['seconds'] / beside['seconds']:.1f} times as long")
         same = results(folder / "alone") == results(folder / "beside") == results(folder / "killed")

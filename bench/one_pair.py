@@ -63,7 +63,10 @@ def main() -> None:
     parser.add_argument("--memory", required=True)
     arguments = parser.parse_args()
     questions = json.loads(arguments.questions.read_text("utf-8"))
-    whole = [(question["question"], [question["answer"], *question.get("answer_aliases", [])]) for question in questions]
+    whole = [
+        (question["question"], [question["answer"], *question.get("answer_aliases", [])])
+        for question in questions
+    ]
     with Memory.open(arguments.memory) as memory:
         single = judge(memory, [part for question in questions for part in sub_questions(question)])
         several = judge(memory, whole)

@@ -11,8 +11,8 @@ from gsw_graph.load.merging import (
     Pair,
     find_statements,
     group_pairs,
-    same_letters,
 )
+from gsw_graph.load.spellings import same_letters
 from gsw_graph.text.names import normalise
 
 

@@ -12,7 +12,9 @@ def sections() -> str:
     rows = []
     for analysis in analyses().values():
         table = [
-            f"| `{p.name}` | {_shown(p.default)} | {p.description} |" for p in analysis.parameters if p.name != LIMIT
+            f"| `{p.name}` | {_shown(p.default)} | {p.description} |"
+            for p in analysis.parameters
+            if p.name != LIMIT
         ]
         limit = analysis.parameters[-1].default
         rows += [f"## {analysis.name}", "", f"{analysis.summary} {analysis.details}".strip(), ""]
@@ -24,4 +26,3 @@ def sections() -> str:
 
 def _shown(default: Any) -> str:
     return "" if default in (None, "") else f"`{default}`"
-

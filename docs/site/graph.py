@@ -45,7 +45,9 @@ def node_tables() -> str:
     """A part for each label: what it is, and its properties."""
     parts = []
     for label, cls in _CLASSES.items():
-        rows = [f"| `{name}` | {_type(field)} | {_keys(field)} |" for name, field in nodes.properties(cls).items()]
+        rows = [
+            f"| `{name}` | {_type(field)} | {_keys(field)} |" for name, field in nodes.properties(cls).items()
+        ]
         parts.append(
             "\n".join(
                 [f"### {label}", "", _said(cls), "", "| property | type | |", "|---|---|---|", *rows, ""]
@@ -71,7 +73,12 @@ def index_table() -> str:
     """Constraints and indexes, as the statements that make them say."""
     rows = ["| name | what for |", "|---|---|"]
     for index in nodes.indexes():
-        meaning = {"unique": "one node each", "range": "in order", "vector": "nearest by cosine", "text": "words (BM25)"}[index.kind]
+        meaning = {
+            "unique": "one node each",
+            "range": "in order",
+            "vector": "nearest by cosine",
+            "text": "words (BM25)",
+        }[index.kind]
         rows.append(f"| `{index.name}` | {index.label}: {', '.join(index.properties)}, {meaning} |")
     return "\n".join(rows)
 

@@ -15,11 +15,22 @@ def sections() -> str:
     parts: list[str] = []
     for path, methods in schema["paths"].items():
         for method, route in methods.items():
-            parts += [f"## {method.upper()} {path}", "", f"{route['summary']}. {route.get('description', '')}", ""]
-            rows = [_row(each["name"], each["schema"], each.get("required", False)) for each in route.get("parameters", ())]
+            parts += [
+                f"## {method.upper()} {path}",
+                "",
+                f"{route['summary']}. {route.get('description', '')}",
+                "",
+            ]
+            rows = [
+                _row(each["name"], each["schema"], each.get("required", False))
+                for each in route.get("parameters", ())
+            ]
             for body in route.get("requestBody", {}).get("content", {}).values():
                 kind = schema["components"]["schemas"][body["schema"]["$ref"].rpartition("/")[2]]
-                rows += [_row(name, field, name in kind.get("required", ())) for name, field in kind["properties"].items()]
+                rows += [
+                    _row(name, field, name in kind.get("required", ()))
+                    for name, field in kind["properties"].items()
+                ]
             if rows:
                 parts += ["| | | |", "|---|---|---|", *rows, ""]
     return "\n".join(parts)

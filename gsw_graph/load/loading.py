@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import os
 import threading
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias
 
 from gsw_graph import loaders
 from gsw_graph.concurrency import acquired, grouped, prefetch
@@ -22,9 +22,10 @@ from gsw_graph.engine import Connection
 from gsw_graph.errors import EndedError, InputError, UnembeddableError
 from gsw_graph.extract import BY_MODEL, EXTRACTORS, Extractor, Rules, Work, with_names
 from gsw_graph.load.corrections import corrections
+from gsw_graph.load.counters import LoadCounters
 from gsw_graph.load.options import LoadOptions
 from gsw_graph.model.documents import Document, Failure, Skipped, Value, Workspace, counted
-from gsw_graph.model.results import DocumentCounts, LoadReport, Progress
+from gsw_graph.model.results import LoadReport, Progress
 from gsw_graph.models.chat.limits import Budget
 from gsw_graph.models.embed.embedder import Embedder
 from gsw_graph.store import schema, writer
@@ -33,14 +34,11 @@ from gsw_graph.store.rows import Mode, Vector
 from gsw_graph.text.languages import ENGLISH
 
 if TYPE_CHECKING:
-    from gsw_graph.model.ledger import Entry
     from gsw_graph.models.chat.chat import Chat
 
 States = Callable[[list[str]], dict[str, DocumentState]]
 Item = Document | Workspace
 Given: TypeAlias = "dict[str, Value | None]"  # metadata, None for a key that is removed
-T = TypeVar("T")
-_STAGES = ("read", "extract", "embed", "write", "index")
 # Passages whose documents are compared with the memory in one round trip.
 _COMPARED = 256
 # Windows that extraction may be ahead of embedding, and bytes of rows that embedding may be ahead of writing:
@@ -57,99 +55,6 @@ _CLAIMED = (
     "own, or forget that document first"
 )
 _OTHER = "this source has other content in {file}; give each record its own id, or forget that document first"
-
-
-@dataclass
-class LoadCounters:
-    """Counts of one load, added to from several threads.
-
-    Attributes:
-        bytes: Of the files, None where that is not known.
-        spent: Returns what a language model was asked so far.
-        counts: Documents that are `new`, `replaced`, `unchanged`, of these `described` (with other metadata)
-            and `upgradable` (this extractor would find more), or `embedded`; passages to load (`seen`),
-            embedded (`passages`), `written` and `answered` about; `read_bytes` of the files; corrections that
-            have `lapsed`.
-    """
-
-    bytes: int | None = None
-    spent: Callable[[], Entry] | None = None
-    counts: Counter[str] = field(default_factory=Counter)
-    all_read: bool = False
-    problem: str | None = None
-    failures: list[Failure] = field(default_factory=list)
-    skipped: list[Failure] = field(default_factory=list)
-    faults: list[Failure] = field(default_factory=list)
-    seconds: dict[str, float] = field(default_factory=lambda: dict.fromkeys(_STAGES, 0.0))
-    _lock: threading.Lock = field(default_factory=threading.Lock)
-
-    def add(self, **amounts: int) -> None:
-        """Add to the counts of these names."""
-        with self._lock:
-            self.counts.update(amounts)
-
-    def add_document(self, mode: Mode, number: int = 1) -> None:
-        """Count a document that comes in so; -1: that it did not after all."""
-        if mode == "describe":
-            self.add(unchanged=number, described=number)
-        elif mode == "new":
-            self.add(new=number)
-        else:
-            self.add(replaced=number)
-
-    @contextmanager
-    def timed(self, stage: str) -> Iterator[None]:
-        """Add the time that a block takes to that of a stage."""
-        start = perf_counter()
-        try:
-            yield
-        finally:
-            self.seconds[stage] += perf_counter() - start
-
-    def timed_items(self, stage: str, items: Iterable[T]) -> Iterator[T]:
-        """Yield items, and add the time that they take to that of a stage."""
-        iterator = iter(items)
-        end = object()
-        while True:
-            with self.timed(stage):
-                item = next(iterator, end)
-            if item is end:
-                return
-            yield item  # type: ignore[misc]
-
-    def progress(self, stage: str) -> Progress:
-        """Return how far the load is. The total is known once all is read, before that it is an estimate from
-        the bytes of the files."""
-        counts, total, problem = self.counts, None, self.problem
-        seen, read = counts["seen"], counts["read_bytes"]
-        if self.all_read:
-            total = seen
-        elif self.bytes and read and seen:
-            total = round(seen * max(self.bytes / read, 1))
-        if self.failures and not problem:
-            problem = self.failures[-1].reason
-        known = (counts["embedded"], counts["passages"], total, stage)
-        failed, written = len(self.failures), counts["written"]
-        if self.spent is None:
-            return Progress(*known, failed, problem, written)
-        spent = self.spent()
-        replies = spent.calls - spent.failed + spent.cached
-        return Progress(*known, failed, problem, written, counts["answered"], replies, spent.failed)
-
-    def report(self, seconds: float, **more: Any) -> LoadReport:
-        """Return the report of a load that took some seconds."""
-        counts = {name: self.counts[name] for name in ("new", "unchanged", "replaced", "described")}
-        failed = sum(not failure.part for failure in self.failures)
-        # What is extracted is read first, in the same thread.
-        self.seconds["extract"] = max(self.seconds["extract"] - self.seconds["read"], 0.0)
-        return LoadReport(
-            DocumentCounts(**counts, failed=failed),
-            failures=self.failures,
-            skipped=self.skipped,
-            faults=self.faults,
-            seconds={**self.seconds, "total": seconds},
-            **more,
-        )
 
 
 Window = list[tuple[Workspace, Mode]]
