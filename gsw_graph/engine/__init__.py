@@ -72,9 +72,8 @@ class Connection:
         """Return the records of a statement of `cypher/` that reads; the driver runs it again where it fails
         for a moment."""
         text = statement(name, self.dialect.name)
-        records: list[Record]
-        records, _, _ = self.driver.execute_query(text, parameters, database_=self.database, routing_="r")
-        return records
+        options: dict[str, Any] = {"database_": self.database, "routing_": "r"}
+        return read_again(lambda: self.driver.execute_query(text, parameters, **options).records)
 
     def write(self, name: str, **parameters: Any) -> None:
         """Run a statement of `cypher/` that writes, in a transaction of its own."""
