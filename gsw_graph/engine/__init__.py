@@ -73,7 +73,9 @@ class Connection:
         for a moment."""
         text = statement(name, self.dialect.name)
         options: dict[str, Any] = {"database_": self.database, "routing_": "r"}
-        return read_again(lambda: self.driver.execute_query(text, parameters, **options).records)
+        records: list[Record]
+        records, _, _ = read_again(lambda: self.driver.execute_query(text, parameters, **options))
+        return records
 
     def write(self, name: str, **parameters: Any) -> None:
         """Run a statement of `cypher/` that writes, in a transaction of its own."""
