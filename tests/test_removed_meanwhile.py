@@ -6,11 +6,14 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import neo4j
 import numpy as np
 import pytest
+from contract import CORPUS
 from neo4j.exceptions import Neo4jError
 
-from gsw_graph import cypher
+from gsw_graph import Memory, cypher
+from gsw_graph.cypher import statement
 from gsw_graph.engine import read_again
 from gsw_graph.store.facts import hop
 from gsw_graph.store.reader import NeighbourName, Reader
@@ -104,6 +107,34 @@ def failing(times, message):
 
 def test_a_read_that_met_a_removed_record_runs_again():
     assert read_again(failing(2, "Record #17:390 not found")) == 3
+
+
+def fail_each_once(monkeypatch, kind, failed):
+    """Have each statement that a session or transaction runs meet a removed record the first time; their texts go into a set."""
+    run = kind.run
+
+    def fail_first(self, text, *arguments, **parameters):
+        if str(text) not in failed:
+            failed.add(str(text))
+            failing(1, "Record #17:390 not found")()
+        return run(self, text, *arguments, **parameters)
+
+    monkeypatch.setattr(kind, "run", fail_first)
+
+
+def test_a_question_and_a_users_query_read_again(tmp_path, fake_embedder, monkeypatch):
+    query = "MATCH (d:Document) RETURN count(d) AS documents"
+    question = {"question": "Who designed the Tidewater Theatre?", "strategy": "linked", "keep": False}
+    with Memory.open(tmp_path / "memory") as memory:
+        memory.load(CORPUS)
+        results = memory.ask(**question).passages
+        failed = set()
+        for kind in (neo4j.Session, neo4j.ManagedTransaction):
+            fail_each_once(monkeypatch, kind, failed)
+        assert memory.ask(**question).passages == results
+        assert memory.cypher(query).rows == [{"documents": 30}]
+    assert query in failed
+    assert statement("read/neighbourhood") in failed
 
 
 def test_a_read_that_always_fails_or_fails_otherwise_ends():

@@ -72,8 +72,9 @@ class Connection:
         """Return the records of a statement of `cypher/` that reads; the driver runs it again where it fails
         for a moment."""
         text = statement(name, self.dialect.name)
+        options: dict[str, Any] = {"database_": self.database, "routing_": "r"}
         records: list[Record]
-        records, _, _ = self.driver.execute_query(text, parameters, database_=self.database, routing_="r")
+        records, _, _ = read_again(lambda: self.driver.execute_query(text, parameters, **options))
         return records
 
     def write(self, name: str, **parameters: Any) -> None:

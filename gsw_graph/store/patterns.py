@@ -3,6 +3,7 @@ any length stay inside it."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 from gsw_graph.cypher import LABELS, TYPES
@@ -39,7 +40,7 @@ class _Names:
     positive: bool
 
 
-class Patterns(Tokens):
+class Patterns(Tokens, ABC):
     """A statement while its patterns are read."""
 
     def __init__(self, query: str, space: Space) -> None:
@@ -49,9 +50,9 @@ class Patterns(Tokens):
         self.bound: set[str] = set()  # variables that a clause before this one brought
         self.inside = [""]  # the open brackets
 
+    @abstractmethod
     def _scan(self, end: int) -> None:
         """Read an expression up to a place."""
-        raise NotImplementedError
 
     def _insert(self, place: int, text: str) -> None:
         self.edits.append((place, place, text))

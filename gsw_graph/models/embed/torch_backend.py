@@ -8,6 +8,7 @@ import platform
 import sys
 import threading
 import warnings
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
@@ -31,7 +32,7 @@ PROBES = (
 BATCH = {"cpu": 32, "mps": 64, "cuda": 256}
 
 
-class TorchModel:
+class TorchModel(ABC):
     """A model of sentence-transformers on one device, in half precision on a GPU; safe for many threads."""
 
     kind = ""  # a class of sentence-transformers
@@ -43,9 +44,9 @@ class TorchModel:
         self._batch = BATCH[device]
         self.model = self._load()
 
+    @abstractmethod
     def _probe(self) -> NDArray[Any]:
         """Run the model on texts that half precision must be able to hold."""
-        raise NotImplementedError
 
     def _halve(self) -> None:
         """Run in float16, which keeps three more bits than bfloat16; in bfloat16 if the activations are too
