@@ -127,6 +127,7 @@ def outcome(memory: Memory, question: dict[str, Any], form: str) -> Outcome:
         plan=plan,
         keep=False,
         evidence="compact" if form == "compact" else "lines",
+        short=True,
     )
     # A second round without a reply yet leaves the first one's refusal, and a failed call.
     pending = bool(answer.failed_calls)

@@ -40,7 +40,7 @@ _GROUPS = 16  # read at the same time at most
 # Tokens of prompts and of replies for each token of passages; and the share of the budget that is left over,
 # as a server may count more tokens than are estimated.
 _IN, _OUT, _LEFT = 1.26, 0.14, 0.15
-_JOIN_TOKENS = (700, 700)  # tokens of the prompt without statements, and of the reply
+_JOIN_TOKENS = (1_200, 700)  # of its prompt beside the statements and of its reply; it may be asked again
 _LEAST = 300  # tokens of passages, however small the budget is
 _NOTHING = re.compile(r"\W*(?:nothing|none)\b.{0,80}", re.IGNORECASE | re.DOTALL)
 _FORM = 'Write each statement in a line that ends with the number of its passage, as [2], or write "Nothing"'
