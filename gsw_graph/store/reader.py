@@ -236,7 +236,7 @@ class Reader:
     def stamp(self) -> tuple[object, ...]:
         """Return what no other content of this or another memory has: where it is, when it was made, and its
         version."""
-        connection = self._connection
+        connection = self.connection
         made = [(row["created"], row["version"]) for row in self.rows("read/memory")]
         return (connection.url, connection.database, *made)
 

@@ -72,7 +72,7 @@ class Known:
     def invented(self, statement: str) -> list[str]:
         """Return the code, numbers, dates and names of a statement that are not known, as it writes them."""
         text = _ITEM.sub("", statement.replace("**", ""))
-        found = []
+        found: list[str] = []
         for match in _QUOTED.finditer(text):
             found += self._unknown_code(match[1] or match[3] or "")
         text = _QUOTED.sub(" code ", text)
