@@ -7,11 +7,14 @@ from dataclasses import replace
 from typing import Any
 
 import engines
+import numpy as np
 import pytest
 from model_server import ModelServer
 
 from gsw_graph.errors import InputError
 from gsw_graph.memory import Memory
+from gsw_graph.store.facts import of_passages
+from gsw_graph.store.reader import Reader
 
 PIER = {
     "title": "Stone Pier",
@@ -116,3 +119,21 @@ def test_facts_stand_for_passages_and_the_answer_cites_them(asked, model, strate
 def test_a_form_that_does_not_exist_is_refused(asked):
     with pytest.raises(InputError, match="no form of evidence 'short'"):
         asked.ask(QUESTION, evidence="short")
+
+
+def test_facts_have_the_cosine_of_their_vectors_on_every_engine(sample):
+    reader = Reader(sample._connection)
+    rows = sample.cypher(
+        "MATCH (p:Passage)<-[:IN]-(fact:QAPair) WHERE size(fact.answers) > 0 "
+        "RETURN p.id AS passage, fact.id AS id, fact.embedding AS vector"
+    ).rows
+    vectors = {row["id"]: np.array(row["vector"]) for row in rows}
+    question = next(iter(vectors.values()))
+    facts = of_passages(
+        reader, [row["passage"] for row in rows], [question.tolist(), (-question).tolist()], most=1000
+    )
+    shown = {fact.id: fact.cosines for fact in facts if fact.id in vectors}
+    assert shown.keys() == vectors.keys()
+    for id_, cosines in shown.items():
+        cosine = float(vectors[id_] @ question)
+        assert cosines == pytest.approx((cosine, -cosine), abs=1e-5)

@@ -143,7 +143,7 @@ def _wants_overview(strategy: Strategy[Any], query: Query, context: Context) -> 
     """Tell whether `auto` makes an overview: it takes a language model, and is no short answer."""
     if strategy.name != AUTO.name or query.plan is not None or not query.answer:
         return False
-    if context.llm is None or context.options.short or context.options.must_answer:
+    if context.llm is None or context.options.short:
         return False
     return overview_question(query.question) is not None
 
@@ -297,16 +297,16 @@ def _answer(
         "judged": plan is not None and not plan.steps[-1].retrieve,
         "doubt": doubt and not has_chains,  # chains that do not reach an end say nothing
         "on_text": context.on_text,
+        "must": options.must_answer,
     }
     full = IN_FULL.get(retrieved.reader)
-    is_short = options.short or options.must_answer or full is None
+    is_short = options.short or full is None
 
     def read(lines: list[Item]) -> AnswerDraft:
         with context.clock("answer"):
             if full is not None and not is_short:
                 return in_full(question, lines, llm, task=full, **how)
-            must = options.must_answer
-            return from_items(question, lines, llm, task=retrieved.reader, must=must, **how)
+            return from_items(question, lines, llm, task=retrieved.reader, **how)
 
     try:
         answer = read(items)

@@ -434,7 +434,7 @@ class _Asking:
             variant.name,
             question.key,
             ran=reply.strategy,
-            answer=reply.answer,
+            answer=reply.text or reply.answer,
             answer_source=reply.answer_source,
             abstained=reply.abstained,
             confidence=reply.confidence,
@@ -468,7 +468,7 @@ class _Asking:
             llm=model,
             keep=keeps,
             question_cache=keeps,
-            short=True,
+            short=not question.has_long_answer,
             **options,
         )
 

@@ -209,7 +209,7 @@ def around(
 
 def seen_by(reader: Reader) -> tuple[object, ...]:
     """Return a key of the runs that a question may see: the memory with its version, and the scope."""
-    scope = None if reader.scope is None else frozenset(reader.scope)
+    scope = None if reader.scope is None else frozenset(reader.scope.items())
     return *reader.stamp(), reader.open, scope
 
 

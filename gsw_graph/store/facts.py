@@ -70,8 +70,7 @@ def of_passages(
     facts = []
     for row in reader.rows("read/passage_facts", **limits):
         answers, names = tuple(row["answers"] or ()), tuple(row["names"])
-        cosines = tuple(2 * cosine - 1 for cosine in row["cosines"])
-        facts.append(PassageFact(row["id"], row["text"], answers, row["passage"], names, cosines))
+        facts.append(PassageFact(row["id"], row["text"], answers, row["passage"], names, tuple(row["cosines"])))
     return facts
 
 

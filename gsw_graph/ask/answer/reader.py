@@ -320,6 +320,7 @@ def in_full(
     task: str = FULL,
     confidence: float | None = None,
     judged: bool = False,
+    must: bool = False,
     doubt: bool = False,
     on_text: Callable[[str], None] | None = None,
 ) -> AnswerDraft:
@@ -331,7 +332,7 @@ def in_full(
     """
     if not items:
         return AnswerDraft(None, "none", True, confidence, [], NOTHING_FOUND, Read(None).tokens)
-    request = build_request(question, items, task, doubt=doubt)
+    request = build_request(question, items, task, must=must, doubt=doubt)
     known = Known.of(question, items)
 
     def cite_line(number: int, statement: str) -> Citation | None:
@@ -349,7 +350,7 @@ def in_full(
     draft = AnswerDraft(source="none", abstained=True, confidence=confidence, tokens=_tokens(request, items))
     if not reply.parts:
         return replace(draft, missing=reply.missing[:_LONGEST] or NOT_SAID)
-    if marks and all(marks):
+    if marks and all(marks) and not must:
         return replace(draft, missing=UNSUPPORTED)
     answer = Written(cite_line)
     parts = _with_lines(reply, question, items, judged=judged)

@@ -72,8 +72,7 @@ def run(context: Context, query: Query, recipe: OverviewRecipe) -> Retrieved:
     context.notes.append(read_of(sides, unread))
     taken = [item.passage for item in items]
     ranked = list(dict.fromkeys(taken + passages))
-    is_short = context.options.short or context.options.must_answer
-    reader = "answer" if is_short else "overview_join"
+    reader = "answer" if context.options.short else "overview_join"
     return Retrieved(ranked[: query.k], items=items, reader=reader, note=note, why=why)
 
 
