@@ -401,8 +401,8 @@ class Memory:
             # An answer with citations may be used again; no model is loaded for that alone.
             # An overview is no answer to another question, and changes with every document.
             vector = None
-            is_usable = ask_options.sees_all and answer.strategy != "overview"
-            if answer.answer is not None and answer.citations and "embedder" in context.used and is_usable:
+            is_usable = bool(answer.citations) and answer.strategy != "overview"
+            if answer.answer is not None and is_usable and "embedder" in context.used:
                 vector = context.vector(answer.question).tolist()
             limited = not ask_options.sees_all
             return replace(answer, id=questions.keep(self._connection, answer, vector, limited=limited))

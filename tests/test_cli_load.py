@@ -33,7 +33,7 @@ def test_load_passes_its_options_on(fake):
             "dry_run": True,
             "budget": None,
         }
-        | {"near": 0.0, "meta": (), "follow_links": False, "stdin": None, "progress": False},
+        | {"near": 0.0, "meta": (), "part": None, "follow_links": False, "stdin": None, "progress": False},
     )
     assert last_call(fake) == expected
     assert result.output == ""

@@ -11,7 +11,8 @@ TIMES = [("", ""), ("1900-01-01", "1911-12-31"), ("1911-12-31~", "2030-12-31"), 
 
 def covered(memory, since, until, excluded=()):
     reader = Reader(memory._connection)
-    bounds = {"since": since, "until": until, "excluded": list(excluded)}
+    reader.exclude(excluded)
+    bounds = {"since": since, "until": until}
     documents = reader.rows("read/cover_documents", **bounds)
     ids = [document["id"] for document in documents]
     return documents, reader.rows("read/cover_passages", documents=ids, limit=100, **bounds)

@@ -139,7 +139,7 @@ def test_the_call_that_completes_counts_with_the_question(sample_folder, fake_em
         return "Answer: Valle Alto\nSources: 1"
 
     turns = [{"question": "Who built the Stone Pier?", "answer": "Ana Ruiz"}]
-    how = {"turns": turns, "strategy": "dense", "plan": False, "trace": True}
+    how = {"turns": turns, "strategy": "dense", "plan": False, "trace": True, "short": True}
     with ModelServer(model) as server:
         settings = Settings(memory=str(tmp_path / "memory"), llm="m", llm_url=server.url, cache_dir=tmp_path)
         with Memory.open(settings=settings) as memory:

@@ -217,7 +217,7 @@ def test_no_block_is_left_out(page):
     expected = sum(bool(block.mark) for block in found)
     assert len(re.findall(r"^<!-- (?:not )?run: ", text, re.MULTILINE)) == expected
     for block in found:
-        assert block.kind in {*RUN, "text", "toml"} or block.kind.startswith("{"), block.place
+        assert block.kind in {*RUN, "text", "toml", "yaml"} or block.kind.startswith("{"), block.place
         assert block.mark != "run" or block.why in (MODEL, SERVER), block.place
 
 

@@ -184,7 +184,7 @@ def test_the_reader_of_a_paper_alone_refuses(task):
     read = read_answer("Who?", LINES, ScriptedChat(reply), task=task)
     assert read.answer == "Valparaíso"
     assert read.sources == ()
-    assert read_answer("Who?", LINES, ScriptedChat(reply)).missing == UNSUPPORTED
+    assert read_answer("Who?", LINES, ScriptedChat(reply, reply)).missing == UNSUPPORTED
     refusal = "Thought: nothing is said of it.\nNot in the evidence: who paid"
     assert read_answer("Who?", LINES, ScriptedChat(refusal), task=task).missing == "who paid"
     unlabelled = read_answer("Who?", LINES, ScriptedChat("Valparaíso"), task=task)

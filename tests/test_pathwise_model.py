@@ -143,7 +143,7 @@ def ask(plain, tmp_path, fake_embedder):
         )
         one = Memory(memory._connection, settings)
         ends.extend((one._close_chat, lambda: server.__exit__(None, None, None)))
-        return one.ask(question, **{"strategy": "pathwise", "trace": True, "keep": False, **how})
+        return one.ask(question, **{"strategy": "pathwise", "trace": True, "keep": False, "short": True} | how)
 
     yield asked
     for end in ends:

@@ -14,6 +14,7 @@ PAGES = {
     "proprag": "proprag.md",
     "pruned": "pruned.md",
     "grasp": "grasp.md",
+    "overview": "answering.md#overviews",
     "select": "strategies.md#select",
     "ircot": "grasp.md",
     "dense": "strategies.md#dense-and-bm25",
