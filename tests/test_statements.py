@@ -129,6 +129,35 @@ def test_only_an_answer_that_is_invented_throughout_is_refused():
     assert draft.missing == UNSUPPORTED
 
 
+def test_a_second_reply_that_says_less_that_is_right_leaves_the_marked_answer():
+    reply = "In full:\nAna Ruiz built the bridge. [1]\nShe met Bo Lindqvist. [2]"
+    for second in ("Not in the evidence: whom she met", f"{reply}\nShe met Cy Brandt too. [2]"):
+        draft, _ = answered(reply, second)
+        assert [statement.unsupported for statement in draft.statements] == [[], ["Bo Lindqvist"]]
+
+
+@pytest.mark.parametrize(
+    ("reply", "invented"),
+    [
+        ("Answer: Bo Lindqvist\nIn full:\nBo Lindqvist built it in 1777. [follows from 9]", "Lindqvist"),
+        ("Answer: 18\nIn full:\nAna Ruiz was born in 1851. [2]", "18"),
+        ("In full:\nShe lived 1200 months. [follows from 2]\nIt has 12 arches. [1]", "12"),
+    ],
+    ids=["no line that it follows from", "a part of a number", "a part of a number that follows"],
+)
+def test_what_no_line_has_is_told(reply, invented):
+    _, chat = answered(reply, reply)
+    assert f'"{invented}"' in chat.requests[1].messages[-1]["content"]
+
+
+def test_statements_of_a_comparison_are_checked_and_its_answer_is_not():
+    reply = "Answer: Zelda\nIn full:\nAna Ruiz met Bo Lindqvist in Oslo. [2]"
+    draft = in_full(ASKED, EVIDENCE, ScriptedChat(reply, reply), judged=True)
+    assert draft.abstained
+    whole_reply = "Answer: Zelda\nIn full:\nAna Ruiz died in Oslo. [2]"
+    assert in_full(ASKED, EVIDENCE, ScriptedChat(whole_reply), judged=True).statements[0].unsupported == []
+
+
 def test_a_correction_that_cannot_be_read_leaves_the_marked_answer():
     reply = "In full:\nAna Ruiz built the bridge. [1]\nShe met Bo Lindqvist. [2]"
     draft, _ = answered(reply, "Sources: 1", "Sources: 1")
@@ -215,6 +244,36 @@ def test_a_right_statement_in_other_words_has_nothing_invented(question, stateme
 @pytest.mark.parametrize(("question", "statement", "invented"), cases(__file__, "planted"))
 def test_an_invented_name_number_date_or_code_is_found(question, statement, invented):
     assert invented in Known.of(question, GUIDE).invented(statement)
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "Run:\n```sh\npip install foo\n```",
+        "Command: `pip install foo`.",
+        "Note: it takes 30 seconds.",
+        "Correct.",
+        "Step 3",
+        "Allowed: v2.13",
+    ],
+)
+def test_a_word_that_leads_or_judges_is_no_name(statement):
+    items = [Item("It takes 30 seconds: pip install foo, 3 times, v2.13", PASSAGES.passages[0])]
+    assert Known.of("How do I install it?", items).invented(statement) == []
+
+
+def test_a_version_is_no_part_of_another():
+    items = [Item("It came with v2.13.", PASSAGES.passages[0])]
+    assert Known.of("Since when?", items).invented("Since v2.1.") == ["v2.1"]
+    assert Known.of("Since when?", items).invented("Since v2.13.") == []
+
+
+def test_names_in_a_language_whose_nouns_have_capitals():
+    """One capital says nothing there, two words side by side are a name."""
+    items = [Item("Die Brücke wurde 1904 von Ana Ruiz gebaut.", PASSAGES.passages[0])]
+    known = Known.of("Wer hat die Brücke gebaut?", items)
+    assert known.invented("Hans Müller") == ["Hans Müller"]
+    assert known.invented("Ana Ruiz hat das Bauwerk im Jahr 1904 gebaut.") == []
 
 
 # Code in the evidence

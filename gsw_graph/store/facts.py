@@ -70,7 +70,8 @@ def of_passages(
     facts = []
     for row in reader.rows("read/passage_facts", **limits):
         answers, names = tuple(row["answers"] or ()), tuple(row["names"])
-        facts.append(PassageFact(row["id"], row["text"], answers, row["passage"], names, tuple(row["cosines"])))
+        cosines = tuple(row["cosines"])
+        facts.append(PassageFact(row["id"], row["text"], answers, row["passage"], names, cosines))
     return facts
 
 

@@ -41,6 +41,10 @@ _SHORT = 3  # words of an answer that is a name alone
 _ANY = frozenset(
     "yes no oui non sí sim nein nej nobody nothing everybody everyone everything someone something".split()
 )
+# What a reply says of its own statements: correct, step 3.
+_VERDICTS = frozenset(
+    "correct incorrect right wrong true false allowed forbidden required optional important step".split()
+)
 _TRANSITIVE = re.compile(r" [a-z]{3,}s (?:the|an?|its?|them)\b")  # maintains the ...
 
 
@@ -109,26 +113,28 @@ class Known:
                 yield written
         for match in _DIGITS.finditer(numbers.rest):
             written = match[0].strip(".-/")
-            if written.casefold() not in self.text:
+            # v2.1 is no part of v2.13.
+            if not re.search(rf"(?<!\d)(?<!\d\.){re.escape(written.casefold())}(?!\w|\.\d)", self.text):
                 yield written
 
     def _unknown_names(self, text: str) -> Iterator[str]:
-        """Yield the names that are not known, words side by side as one."""
+        """Yield the names that are not known, words side by side as one. In a language whose nouns have
+        capitals a single word is no name, unless it looks like an identifier."""
         if is_uncased(text):
             return
         has_nouns = detect(f"{self.question} {text}").nouns
-        begin = end = -1
+        names: list[tuple[int, int]] = []
         for match in WORD.finditer(text):
-            if self._knows(match[0]) or not _is_name(text, match, has_nouns=has_nouns):
+            if self._knows(match[0]) or not _is_name(text, match):
                 continue
-            if begin >= 0 and text[end : match.start()] == " ":
-                end = match.end()
-                continue
-            if begin >= 0:
-                yield text[begin:end]
             begin, end = match.span()
-        if begin >= 0:
-            yield text[begin:end]
+            if names and text[names[-1][1] : begin] == " ":
+                begin, _ = names.pop()
+            names.append((begin, end))
+        for begin, end in names:
+            name = text[begin:end]
+            if " " in name or not has_nouns or _IDENTIFYING.match(name):
+                yield name
 
     def _knows(self, word: str) -> bool:
         if any(map(str.isdigit, word)):  # a number, which is looked at as such
@@ -142,25 +148,27 @@ def _one_case(text: str) -> str:
     return " ".join(text.casefold().split())
 
 
-def _is_name(text: str, word: re.Match[str], *, has_nouns: bool) -> bool:
+def _is_name(text: str, word: re.Match[str]) -> bool:
     """Tell whether a word that is not known is a name: it looks like an identifier, or it has a capital
     within a sentence; of the first word of a sentence its capital says nothing, so what follows must."""
     written = word[0]
     folded = written.casefold()
-    if folded in FUNCTION_WORDS or folded in OPENERS or folded in _ANY:
+    if folded in FUNCTION_WORDS or folded in OPENERS or folded in _ANY or folded in _VERDICTS:
         return False
     if _IDENTIFYING.match(written):
         return True
-    if not written[0].isupper() or has_nouns:
+    if not written[0].isupper():
         return False
     if not _STARTS.search(text[: word.start()]):
         return True
     if _COMMON.search(folded):
         return False
-    clause = _CLAUSE_END.split(text[word.start() :], maxsplit=1)[0]
+    rest = text[word.start() :]
+    clause = _CLAUSE_END.split(rest, maxsplit=1)[0]
     words = WORD.findall(clause)
     if len(words) <= _SHORT and all(other[0].isupper() for other in words):
-        return True
+        # "Note: ..." and "Run: ..." lead what follows.
+        return not rest[len(clause) :].startswith(":")
     if _TRANSITIVE.match(text, word.end()):
         return True
     verb = FINITE.match(text, word.end())

@@ -222,6 +222,7 @@ def _ask(
     parse: Callable[[object], T],
     invented: Callable[[T], list[str]],
     stream: Stream | FullStream | None,
+    better: Callable[[T, T], T] = lambda _, second: second,
 ) -> T:
     """Ask the model, and once more if its reply has names, numbers, dates or code that no line has, naming
     them. The second request has a reply of its own in the cache, so that neither is paid twice.
@@ -232,6 +233,7 @@ def _ask(
         parse: Reads a reply, or raises ValueError.
         invented: Returns what no line has.
         stream: Gets the reply as it comes.
+        better: Chooses between the first and the second reply.
     """
     written = ""
 
@@ -252,7 +254,7 @@ def _ask(
     if again.short is not None:
         again = replace(again, short=replace(again.short, messages=again.short.messages + turns))
     try:
-        return llm.ask(again, check).value
+        return better(reply, llm.ask(again, check).value)
     except ReplyError:  # the marks say what is wrong with the first
         return reply
 
@@ -338,14 +340,23 @@ def in_full(
     def cite_line(number: int, statement: str) -> Citation | None:
         return cited(items[number - 1], question, statement) if 0 < number <= len(items) else None
 
+    def parse(text: object) -> FullReply:
+        reply = parse_full(text)
+        return replace(reply, parts=tuple(_from_lines(part, len(items)) for part in reply.parts))
+
     def marks_of(reply: FullReply) -> list[list[str]]:
-        return [] if judged else _invented(reply, question, items, known)
+        return _invented(reply, question, items, known, judged=judged)
 
     def invented(reply: FullReply) -> list[str]:
         return [name for names in marks_of(reply) for name in names]
 
+    def better(first: FullReply, second: FullReply) -> FullReply:
+        """Return the second reply, unless it has more that is invented or gives up what is sound."""
+        is_worse = not second.parts or len(invented(second)) > len(invented(first))
+        return first if is_worse and not all(marks_of(first)) else second
+
     stream = FullStream(on_text, cite_line) if on_text is not None else None
-    reply = _ask(llm, request, parse_full, invented, stream)
+    reply = _ask(llm, request, parse, invented, stream, better)
     marks = marks_of(reply)
     draft = AnswerDraft(source="none", abstained=True, confidence=confidence, tokens=_tokens(request, items))
     if not reply.parts:
@@ -354,7 +365,7 @@ def in_full(
         return replace(draft, missing=UNSUPPORTED)
     answer = Written(cite_line)
     parts = _with_lines(reply, question, items, judged=judged)
-    for part, names in zip(parts, marks or [[]] * len(parts), strict=True):
+    for part, names in zip(parts, marks, strict=True):
         answer.add(part, names)
     text = answer.text if reply.in_full else None
     if stream is not None:
@@ -372,22 +383,33 @@ def in_full(
     )
 
 
-def _invented(reply: FullReply, question: str, items: Sequence[Item], known: Known) -> list[list[str]]:
+def _from_lines(part: Part, count: int) -> Part:
+    """Return a statement as one that does not follow if it names none of so many lines."""
+    return part if any(0 < number <= count for number in part.lines) else replace(part, follows=False)
+
+
+def _invented(
+    reply: FullReply, question: str, items: Sequence[Item], known: Known, *, judged: bool
+) -> list[list[str]]:
     """Return for each statement what no line has. Nothing of a statement that follows, nor of what it says
     elsewhere in the reply, is invented; what the short answer alone invents is a mark of the first
-    statement."""
+    statement, unless it is a judgement."""
     found = []
-    follows = " ".join(part.text for part in reply.parts if part.follows).casefold()
+    follows = " ".join(part.text for part in reply.parts if part.follows)
     for part in reply.parts:
         lines = [items[number - 1] for number in part.lines if 0 < number <= len(items)]
         names = []
         if not (part.follows or is_count_of(question, part.text, lines)):
             names = known.invented(part.text)
-        found.append([name for name in names if name.casefold() not in follows])
-    if found and reply.in_full and reply.answer:
-        said = " ".join(part.text for part in reply.parts).casefold()
-        found[0] += [name for name in known.invented(reply.answer) if name.casefold() not in said]
+        found.append([name for name in names if not _has_word(follows, name)])
+    if found and reply.in_full and reply.answer and not judged:
+        said = " ".join(part.text for part in reply.parts)
+        found[0] += [name for name in known.invented(reply.answer) if not _has_word(said, name)]
     return found
+
+
+def _has_word(text: str, word: str) -> bool:
+    return re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text, re.IGNORECASE) is not None
 
 
 def _with_lines(reply: FullReply, question: str, items: Sequence[Item], *, judged: bool) -> list[Part]:

@@ -40,7 +40,7 @@ _MARK_AFTER = re.compile(rf"\s*{_MARK.pattern}(?!\w)")  # no space is left befor
 _NUMBER = re.compile(r"(?<!\d)\d{1,4}(?!\d)")
 NO_ANSWER = re.compile(
     r"(?:no answer|n/a|unknown|not (?:known|found|available|given|stated|mentioned|specified|provided)"
-    r"|(?:not (?:stated|mentioned|specified|provided|given|found|available)|unknown|nothing|no (?:answer|information)) (?:\w+ )?in the .*"
+    r"|(?:not (?:stated|mentioned|specified|provided|given|found|available)|unknown|nothing|no (?:answer|information)) (?:\w+ )?in the (?:\w+ )?(?:evidence|lines?|texts?|passages?|documents?|context|sources?)\b.*"
     r"|i (?:do not|don['’]t|cannot|can['’]t) (?:know|answer|determine|find|tell)\b.*|the (?:given |provided )?evidence does(?: not|n['’]t) .*"
     r"|(?:it )?cannot be (?:determined|answered|found)\b.*|(?:there is )?(?:not enough|insufficient) (?:evidence|information)\b.*)[.!]?",
     re.IGNORECASE | re.DOTALL,

@@ -27,17 +27,21 @@ _LABEL = re.compile(
     | (?P<full>in[ ]full|(?:full|long)[ ]answer)
     | (?P<missing>(?:still[ ])?missing)
     | (?P<refusal>not[ ]in[ ]the[ ]evidence)
-    | (?P<sources>{SOURCES})
+    | (?P<sources>(?:{SOURCES})(?=[ \t*_]*[:：][ \t*_]*(?:lines?[ \t]+)?[\[(]?\d))
     )[ \t*_]*[:：][ \t*_]*""",
     re.VERBOSE | re.IGNORECASE,
 )
 _FENCE = re.compile(r"[ \t]*(?:```|~~~)")
 _MISSING = re.compile(r"^[ \t>#*_-]*(?:still )?missing[ \t*_]*[:：]", re.IGNORECASE | re.MULTILINE)
+_FULL = re.compile(r"^[ \t>#*_-]*in full[ \t*_]*[:：]", re.IGNORECASE | re.MULTILINE)
 _NOTHING = re.compile(r"\W*(?:none|nothing|no|n/a)?\W*", re.IGNORECASE)
 _SIGN = "(?i:follow|infer|deriv|conclu|folgt|abgeleitet)"  # of a statement that is not stated
 _FOLLOWS = rf"[^\[\]()\d]{{0,30}}{_SIGN}[^\[\]()\d]{{0,30}}"
+_DERIVED = r"(?i:follows?|inferred|derived|folgt|abgeleitet)\s+(?i:from|aus)"  # (concluded in 1904) is text
 _NUMBERS = r"\d{1,4}(?:(?:\s*[,;]\s*|\s+and\s+)\d{1,4})*"
-_MARK = rf"(?:\[(?:{_FOLLOWS}|(?i:lines?|sources?)\s+)?{_NUMBERS}\]|\({_FOLLOWS}{_NUMBERS}\))"
+_MARK = (
+    rf"(?:\[(?:{_FOLLOWS}|(?i:lines?|sources?)\s+)?{_NUMBERS}\]|\({_DERIVED}\s+(?i:lines?\s+)?{_NUMBERS}\))"
+)
 # A mark stands apart from the word before it, or at the end of a phrase: args[1] is code.
 _PLACED = rf"(?:(?<!\w)|(?={_MARK}(?:[.,;:!?\[(]|[ \t]*$))){_MARK}"
 _PLACED_MARK = re.compile(rf"\s{{0,20}}({_PLACED})", re.MULTILINE)
@@ -103,9 +107,9 @@ def parse_full(reply: object) -> FullReply:
     missing = plain(sections.get("missing") or sections.get("refusal", ""))
     if _NOTHING.fullmatch(missing):
         missing = ""
-    if NO_ANSWER.fullmatch(answer):
-        return FullReply(missing=missing)
     parts = tuple(split(body))
+    if NO_ANSWER.fullmatch(answer) and not any(part.lines for part in parts):
+        return FullReply(missing=missing)
     if "full" in sections and parts:
         numbers = tuple(map(int, re.findall(r"\d{1,4}", sections.get("sources", ""))))
         if numbers and not any(part.lines for part in parts):
@@ -113,7 +117,7 @@ def parse_full(reply: object) -> FullReply:
         return FullReply(answer or None, parts, missing)
     if any(part.lines for part in parts) and with_labels(text) == text:
         return FullReply(answer or None, parts, missing)
-    short = parse_reply(_MISSING.split(text)[0])
+    short = parse_reply(_FULL.sub("", _MISSING.split(text)[0]))
     if short.answer is None:
         return FullReply(missing=missing or short.missing, in_full=False)
     part = Part(short.answer, short.sources, short.inferred)
@@ -133,6 +137,8 @@ def _sections(text: str) -> dict[str, str]:
             line = line[found.end() :]
         elif _FENCE.match(line):
             is_code = not is_code
+        elif label == "missing" and _PLACED_MARK.search(line):  # a statement, below what is missing
+            label = "full"
         sections[label] = sections.get(label, "") + line
     return sections
 
@@ -258,7 +264,8 @@ class FullStream:
         settled = list(split(_settled(body)))[:-1]
         for part in settled[len(self._written.statements) :]:
             self._written.add(part)
-        if settled and not NO_ANSWER.fullmatch(answer):
+        has_lines = any(part.lines for part in settled)
+        if settled and (has_lines or not NO_ANSWER.fullmatch(answer)):
             self.end(whole(answer, self._written.text))
 
     def end(self, text: str) -> None:
