@@ -12,6 +12,7 @@ from contract import HOSTILE
 from gsw_graph.cli.text.answers import print_answer
 from gsw_graph.memory import Memory
 from gsw_graph.model.results import Conflict
+from gsw_graph.store.reader import Reader
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 COMPARED = "Which was built first, the Marrow Bridge or the Cray Bridge?"
@@ -84,6 +85,22 @@ def test_a_candidate_has_both_scores(memory):
     found = memory.ask(asked, strategy=recipe, **short).passages
     assert [passage.score for passage in found] == pytest.approx(expected, abs=0.01)
     assert {passage.id for passage in found} <= near
+
+
+def test_a_candidate_within_a_scope_has_both_scores(memory, monkeypatch):
+    """Its words may be found in so many other passages that it is none of the first of all."""
+    monkeypatch.setattr("gsw_graph.store.reader._WORDED", 1)
+    reader = Reader(memory._connection)
+    titles = {passage.title: passage.id for passage in memory.ask("bridge", strategy="bm25[rerank=0]", k=100)}
+    assert len(titles) > 1
+    last = list(titles.values())[-1]
+    reader.scope, reader.open = {last: True}, False
+    _, reader._total = reader.size()
+    vector = memory.embedder.encode_query(["bridge"])[0].tolist()
+    rows = reader.rows("read/hybrid", spread=1.0, k=3, most=1, words="bridge", embedding=vector)
+    assert not any(row["lexical"] for row in rows)
+    (found,) = reader.hybrid(vector, "bridge", 3, 0.0)
+    assert (found.id, found.score) == (last, 1)
 
 
 def test_contradictions_are_found_and_say_who_says_what(fresh_settings, fake_embedder, tmp_path, capsys):

@@ -29,7 +29,8 @@ class Extracted(FakeMemory):
     folder = None
 
     def documents(self):
-        return SimpleNamespace(documents=[SimpleNamespace(source=f"/far/{n}.md") for n in (1, 2)])
+        read = [SimpleNamespace(source=f"/far/{n}.md", extractor="llm", model="m") for n in (1, 2)]
+        return SimpleNamespace(documents=read)
 
     def status(self):
         status = replace(super().status(), relationships={"IN": 5, "ASKS": 2})
@@ -42,6 +43,8 @@ def memory(tmp_path):
     for source in ("/far/1.md", "/far/2.md", "/another/memory.md", ""):
         entry = Entry(source, "extract", "m", calls=1, prompt_tokens=100, completion_tokens=20, seconds=2.5)
         Ledger(cache).add(entry)
+        for other in ({"stage": "extract_propositions"}, {"model": "another"}):  # of another memory
+            Ledger(cache).add(replace(entry, **other))
     cache.close()
     return Extracted(lambda *_: [1], settings=Settings(cache_dir=tmp_path))
 

@@ -14,6 +14,7 @@ from gsw_graph.evaluate import evaluate, run, write
 from gsw_graph.evaluate.data import Plans
 from gsw_graph.evaluate.journal import open_journal
 from gsw_graph.evaluate.run import without_secrets as public
+from gsw_graph.model.results import Statement
 
 MODEL = Settings(llm="gpt")
 
@@ -226,3 +227,15 @@ def test_no_secret_is_kept(tmp_path):
     settings = json.loads((tmp_path / "results.json").read_text())["settings"]
     assert settings["config"]["embedder"] == "all-MiniLM-L6-v2"
     assert "Question" not in settings["memory"]["nodes"]
+
+
+def test_an_answer_in_full_is_compared_without_the_numbers_of_its_citations():
+    """A gold answer has none: as words they cost the right answer its exact match."""
+    gold = "It was built of granite by a team of ten people in the spring of 1902"
+    statements = [Statement(gold, [0])]
+    said = {"answer": "granite", "text": f"{gold} [1]", "statements": statements}
+    memory = FakeMemory(nothing, {("a?", "linked"): said}, settings=MODEL)
+    asked = questions({**record("a", 1), "answers": [gold]})
+    (row,) = evaluate(memory, asked, ["linked"]).questions
+    assert row["strategies"]["linked"]["answer"] == gold
+    assert row["strategies"]["linked"]["f1"] == 1

@@ -90,6 +90,18 @@ def test_each_question_is_asked_over_its_own_candidates(files, tmp_path, fake_em
     assert found.strategies["dense"]["recall"]["5"] == 1
 
 
+def test_a_record_without_an_id_of_its_own_has_a_context_of_its_own(files, tmp_path):
+    """Records that are none were counted by the questions alone, and two records of one id had one context."""
+    record = json.loads((files / "hotpotqa.json").read_text("utf-8"))[0]
+    nameless = {name: value for name, value in record.items() if name not in ("_id", "id")}
+    path = tmp_path / "questions.json"
+    path.write_text(json.dumps([nameless, "no record", nameless, record, record]), "utf-8")
+    keys = [question.key for question in read_questions(path).questions]
+    sources = [passage["source"] for passage in read_corpus(path, own_context=True)]
+    assert list(dict.fromkeys(sources)) == keys
+    assert len(keys) == 4
+
+
 def test_a_larger_corpus_holds_the_smaller_and_gold_passages_come_first(files):
     small, large = (read_corpus(files / "musique.json", size, seed=1) for size in (15, 25))
     assert small == large[:15]

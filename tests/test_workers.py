@@ -17,6 +17,7 @@ from dump import dump
 from gsw_graph import Memory
 from gsw_graph.errors import InputError
 from gsw_graph.load.options import LoadOptions
+from gsw_graph.load.workers import _share
 
 DOCUMENTS = 300
 
@@ -101,3 +102,9 @@ def test_workers_write_the_graph_of_one_process_also_if_one_is_killed(server_set
         assert report["failures"] == []
         assert counts["new"] + counts["unchanged"] + counts["replaced"] == DOCUMENTS
         assert dump(memory, vectors=False) == whole
+
+
+def test_a_budget_that_is_nothing_for_a_part_is_refused():
+    with pytest.raises(InputError, match="too small for 64 parts"):
+        _share("20tok", 64)
+    assert _share("128tok", 64) == "2tok"

@@ -4,7 +4,7 @@ UNWIND $words AS words
 CALL (words) {
   CALL db.index.fulltext.queryNodes('entity_text', words, {limit: toInteger($most * $spread)}) YIELD node AS e, score
   WITH e, score
-  WHERE $scope IS NULL OR EXISTS { MATCH (e)-[:IN]->(p:Passage) WHERE coalesce($scope[p.id], $open) }
+  WHERE EXISTS { MATCH (e)-[:IN]->(p:Passage)-[:PART_OF]->(:Document {status: 'ready'}) WHERE $scope IS NULL OR coalesce($scope[p.id], $open) }
   ORDER BY score DESC, e.id
   LIMIT $most
   RETURN e.id AS id, e.name AS name, coalesce(e.description, '') AS description, score

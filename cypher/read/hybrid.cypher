@@ -1,5 +1,5 @@
 // Passages nearest to a question and those with most of its words, each with both scores. $embedding; $words: as of `bm25`, may be empty; $k: of each kind; $most: passages with its words of which the
-// score is looked at; $scope, $open, $spread: as of `dense`.
+// score is looked at; $scope, $open, $spread: as of `dense`; $most grows with $spread.
 // Neo4j looks at as many nodes as it is asked for, and misses some of the nearest where these are few: so 50 more are asked for.
 // One row a passage: its packed vector (store/rows.py), `lexical` the score of the full-text index, 0 without any of the words. Runs once a search of `pathwise` by both.
 CALL () {
@@ -21,7 +21,7 @@ CALL () {
 WITH collect(p) AS found, collect(p.id) AS ids
 CALL (ids) {
   UNWIND CASE WHEN $words = '' THEN [] ELSE [$words] END AS words
-  CALL db.index.fulltext.queryNodes('passage_text', words, {limit: $most}) YIELD node AS p, score
+  CALL db.index.fulltext.queryNodes('passage_text', words, {limit: toInteger($most * $spread)}) YIELD node AS p, score
   WITH p, score
   WHERE p.id IN ids
   RETURN collect({id: p.id, score: score}) AS worded

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from gsw_graph.extract.pool import PROFILES
 from gsw_graph.models.chat.cache import stored, total
 
 if TYPE_CHECKING:
@@ -20,12 +21,18 @@ def index_costs(memory: Memory, status: Status) -> dict[str, Any]:
         status: Its status.
 
     Returns:
-        `tokens` in and out, `seconds` and `dollars` of the calls about its documents, as the ledger has
-        them for all loads with the cache of the settings; `nodes` and `relationships`; `bytes` of the folder
-        of an embedded memory, None for a server.
+        `tokens` in and out, `seconds` and `dollars` of the calls of its documents' extractor and model, as
+        the ledger has them for all loads with the cache of the settings; `nodes` and `relationships`;
+        `bytes` of the folder of an embedded memory, None for a server.
     """
-    sources = {document.source for document in memory.documents().documents}
-    entries = [entry for entry in stored(memory.settings) if entry.document in sources]
+    calls = set()
+    for document in memory.documents().documents:
+        profile = PROFILES.get(document.extractor)
+        if profile is not None:
+            calls.update((document.source, stage, document.model) for stage in profile().stages)
+    entries = [
+        entry for entry in stored(memory.settings) if (entry.document, entry.stage, entry.model) in calls
+    ]
     spent = total(entries)
     folder = Path(status.memory)
     return {

@@ -170,7 +170,7 @@ def read_corpus(
         path: The file.
         size: So many: the gold ones, and distractors at random; a larger size has those of a smaller.
         seed: Of the order of the distractors.
-        own_context: Each passage is a document of its question, whose id is the source.
+        own_context: Each passage is a document of its question, whose `key` is the source.
 
     Raises:
         InputError: There are none.
@@ -178,23 +178,30 @@ def read_corpus(
     text, _ = _read_text(path, _HINT)
     found: dict[str, PassageRecord] = {}
     gold: set[str] = set()
-    records = [value for _, value in _json_values(text, str(path)) if isinstance(value, Mapping)]
-    for number, record in enumerate(records, 1):
-        id_ = _id(record, str(number))
+    keys: set[str] = set()
+    for number, (where, record) in enumerate(_json_values(text, str(path)), 1):
+        if not isinstance(record, Mapping):
+            continue
+        source = id_ = _id(record, str(number))
+        if own_context:
+            if isinstance(_read_record(record, str(number), where), Failure):
+                continue
+            source = _unused(id_, keys)  # as of the question
+            keys.add(source)
         for place, (is_gold, passage) in enumerate(_passages(record, id_)):
             if own_context and "source" not in passage:
-                passage = _document(id_, place, **passage)
+                passage = _document(source, place, **passage)
             key = json.dumps(passage)
             found[key] = passage
             if is_gold:
                 gold.add(key)
     if not found:
         raise InputError("there are no passages in this file", where=str(path), hint=_HINT)
-    keys = list(found)
+    order = list(found)
     if size is not None:
-        random.Random(seed).shuffle(keys)  # noqa: S311 - no secret
-    keys.sort(key=lambda key: key not in gold)
-    return [found[key] for key in keys[:size]]
+        random.Random(seed).shuffle(order)  # noqa: S311 - no secret
+    order.sort(key=lambda key: key not in gold)
+    return [found[key] for key in order[:size]]
 
 
 @dataclass(frozen=True)

@@ -434,7 +434,7 @@ class _Asking:
             variant.name,
             question.key,
             ran=reply.strategy,
-            answer=reply.text or reply.answer,
+            answer=_without_marks(reply),
             answer_source=reply.answer_source,
             abstained=reply.abstained,
             confidence=reply.confidence,
@@ -456,7 +456,7 @@ class _Asking:
         keeps = self.how.in_order and answer
         if excluded := self.excluded.get(question.key):
             options["excluded"] = excluded
-        scope = question.scope or (question.id if self.how.own_context else "")
+        scope = question.scope or (question.key if self.how.own_context else "")
         if scope:
             options["inside"] = scope
         return self.memory.ask(
@@ -471,6 +471,11 @@ class _Asking:
             short=not question.has_long_answer,
             **options,
         )
+
+
+def _without_marks(answer: Answer) -> str | None:
+    """Return an answer as gold answers are written, without the numbers of its citations."""
+    return "\n".join(statement.text for statement in answer.statements) or answer.answer
 
 
 def full_cost(answer: Answer) -> tuple[dict[str, float], dict[str, int], float | None]:

@@ -70,10 +70,11 @@ Found = dict[int, Extraction]  # by position of a passage
 
 class Profile:
     """Ask for a whole workspace of each passage. calls: for each group of passages, but for a `second_pass`,
-    which repairs the first result."""
+    which repairs the first result. stages: of its calls, as of `Request`."""
 
     calls = 1
     second_pass = False
+    stages: tuple[str, ...] = ("extract", "repair")
 
     def groups(self, document: Document) -> Iterator[Positions]:
         """Yield the positions of passages that are read in one call."""
@@ -98,6 +99,7 @@ class Together(Profile):
 
     def __init__(self, kind: str) -> None:
         self.kind = kind
+        self.stages = (f"extract_{kind}",)
 
     def groups(self, document: Document) -> Iterator[Positions]:
         for group in grouped(document.passages, lambda passage: count_tokens(passage.text), TOGETHER):
@@ -111,7 +113,7 @@ class Together(Profile):
             limit += reply_limit(document, position)
         passage = object_of(number={"type": "integer"}, **_LISTS[self.kind])
         schema = object_of(passages=list_of(passage, len(positions)))
-        name = f"extract_{self.kind}"
+        (name,) = self.stages
         return Request(name, messages(name, "\n\n".join(texts)), schema, document.source, limit)
 
     def check(self, document: Document, positions: Positions) -> Callable[[object], Found]:
@@ -149,6 +151,7 @@ class TwoStep(Profile):
     """Ask for the names of a passage, then for its propositions over these names."""
 
     calls = 2
+    stages = ("extract_entities", "extract_listed")
 
     def request(self, document: Document, positions: Positions) -> Request:
         text, schema = shown(document, positions[0]), object_of(entities=_NAMES)

@@ -149,11 +149,17 @@ def _cluster(address: str) -> Iterator[Any]:
 
 
 def _share(budget: str | None, parts: int) -> str | None:
-    """Return the budget of one part."""
+    """Return the budget of one part.
+
+    Raises:
+        InputError: It would be nothing.
+    """
     if budget is None:
         return None
     whole = Budget.parse(budget)
     share = whole.limit / parts
+    if share < (0.01 if whole.unit == "$" else 1):
+        raise InputError(f"a budget of {budget} is too small for {parts} parts", hint="Use fewer workers")
     return f"{share:f}" if whole.unit == "$" else f"{share:.0f}tok"
 
 

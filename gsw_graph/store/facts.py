@@ -3,6 +3,7 @@ the pairs that one hop of the chains asks for."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypedDict
@@ -155,7 +156,13 @@ def entities_of(reader: Reader, words: Iterable[str], *, most: int) -> dict[str,
     found: dict[str, list[WordedEntity]] = {text: [] for text in words if text}
     if not found:
         return {}
-    for row in reader.near("read/entities", most, len, words=list(found), most=most):
+
+    def count(rows: list[Row]) -> int:
+        """Count the entities of the question that has fewest."""
+        totals = Counter(row["words"] for row in rows)
+        return min(totals[text] for text in found)
+
+    for row in reader.near("read/entities", most, count, words=list(found), most=most):
         if row["id"] is not None:  # it was removed meanwhile
             text = f"{row['name']} {row['description']}".strip()
             found[row["words"]].append(WordedEntity(row["id"], text))
