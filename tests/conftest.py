@@ -59,6 +59,7 @@ ON_NEO4J = {
     "test_contract_ask": ("test_bm25", "test_dense", "test_linked_walks", "test_words_are_found"),
     "test_contract_caches": ALL_OF_IT,
     "test_contract_chains": ("test_chains_are_the_same", "test_documents_meet_in_answers"),
+    "test_contract_compact": ("test_facts_have_the_cosine",),
     "test_contract_corrections": (
         "test_a_fact_is_added",
         "test_a_name_is_renamed",
@@ -81,7 +82,7 @@ ON_NEO4J = {
     "test_contract_question_cache": ("test_a_confirmed_answer",),
     "test_contract_questions": ("test_a_question_is_kept",),
     "test_contract_replace": ("test_other_findings",),
-    "test_contract_pathwise": ("test_a_candidate_has_both",),
+    "test_contract_pathwise": ("test_a_candidate_has_both", "test_a_candidate_within_a_scope"),
     "test_contract_runs": ("test_runs_are_built", "test_a_run_that_lost", "test_the_codebook_of_all_runs"),
     "test_contract_scope": ("test_nothing_outside",),
     "test_contract_text_to_cypher": (
