@@ -18,6 +18,7 @@ from scripted_chat import ScriptedChat
 from gsw_graph.ask.text_to_cypher import ROWS, parse_reply, query_by_question
 from gsw_graph.concurrency import never_cancelled
 from gsw_graph.errors import InputError, ReplyError
+from gsw_graph.explore.full_text import marked_text, short_and_full
 from gsw_graph.memory import Memory
 from gsw_graph.store.reader import Reader
 
@@ -55,6 +56,15 @@ def test_the_examples_run(corpus):
         statement, values = parse_reply(f"```cypher\n{file.read_text(encoding='utf-8')}```")
         assert set(values) == set(re.findall(r"\$(\w+)", statement))
         assert corpus.cypher(statement, **values).rows is not None
+
+
+def test_the_examples_leave_out_documents_that_are_not_ready(memory, tmp_path):
+    text = "Ann Bell, a painter, met Tom Reed and Ann Bell at the harbour fee office on 3 May 1903."
+    memory.load(jsonl(tmp_path / "documents.jsonl", [{"title": "Fees", "text": text, "author": "T. Reed"}]))
+    memory.cypher("MATCH (d:Document) SET d.status = 'loading', d.about = '2020'", write=True)
+    for file in (files("gsw_graph.cypher") / "examples").iterdir():
+        statement, values = parse_reply(f"```cypher\n{file.read_text(encoding='utf-8')}```")
+        assert memory.cypher(statement, **values).rows == []
 
 
 def test_the_request_names_what_the_memory_has(memory, tmp_path):
@@ -119,6 +129,60 @@ def test_the_error_of_a_statement_goes_to_the_model_once(corpus):
     chat = ScriptedChat(block("RETURN $missing AS x"), block("RETURN $missing AS x"))
     with pytest.raises(ReplyError):
         query(corpus, chat)
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        "'Zorlon has 4711 oars' AS answer",
+        "'Zorlon has 4711 oars'",
+        "$boat AS boat, 4711 AS `oars`",
+        "DISTINCT ['Tom', \"Ann\"] AS crew",
+        "'Zorlon has ' + $oars AS answer",
+        "p AS node",
+        "{title: p.title} AS document",
+        "collect(p) AS nodes",
+        "p.vector AS vector",
+        "p.embedding AS vector",
+        "p AS Evidence, p.title AS title",
+        "p.id AS Evidence",
+    ],
+)
+def test_columns_without_values_of_the_graph_are_refused(corpus, columns):
+    values = {"boat": "Zorlon", "oars": "4711 oars"}
+    chat = ScriptedChat(
+        block(f"MATCH (p:Passage) WHERE p.position = 0 RETURN {columns}, collect(p.id) AS evidence", values),
+        block(COUNT),
+    )
+    assert query(corpus, chat).rows == [{"documents": 30}]
+    assert "column" in chat.told[0]
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        "d.title STARTS WITH 'V' AS answer",
+        "replace(d.title, 'a', 'b') AS answer",
+        "[d.title, 'b'] AS answer",
+        "'one of ' + d.title AS answer",
+        "'documents' AS kind, count(*) AS answer",
+        "CASE WHEN count(*) > 3 THEN 'yes' ELSE 'no' END AS answer",
+        "d.content_hash AS answer",
+    ],
+)
+def test_columns_with_a_value_of_the_graph_pass(corpus, columns):
+    chat = ScriptedChat(block(f"MATCH (d:Document) RETURN {columns}"))
+    assert query(corpus, chat).rows
+    assert chat.told == []
+
+
+@pytest.mark.parametrize("evidence", ["evidence", "Evidence"])
+@pytest.mark.parametrize("ids", ["p.id", "collect(p.id)"])
+def test_ids_of_evidence_are_one_text_or_a_list(corpus, evidence, ids):
+    statement = f"MATCH (p:Passage {{position: 0}}) RETURN p.title AS title, {ids} AS {evidence}"
+    table = query(corpus, ScriptedChat(block(statement)))
+    assert table.columns == list(table.rows[0]) == ["title"]
+    assert all(table.evidence)
 
 
 def test_more_rows_are_cut_and_it_is_said(corpus):
@@ -198,8 +262,50 @@ def test_a_count_cites_some_of_what_it_counts(asked, model):
     model.statement = block(COUNT)
     answer = asked.ask("How many documents are there?", keep=False)
     assert answer.answer == "30"
-    assert answer.text.startswith("30 [1] [2]")
+    assert answer.text.startswith("30 [1][2]")
+    assert short_and_full(answer) == ("", answer.text)
+    assert marked_text(answer) == answer.text
     assert len(answer.citations) == 20
+
+
+def test_a_row_without_all_values_has_a_dash(asked, model):
+    model.statement = block(
+        "MATCH (:Concept {id: 'ottilie grau'})<-[:REFERS_TO]-(:Entity)-[:IN]->(p:Passage)-[:PART_OF]->(d:Document)\n"
+        "RETURN left(d.meta_day, 4) AS year, count(DISTINCT d) AS documents, collect(DISTINCT p.id) AS evidence"
+    )
+    assert asked.ask(WHO, keep=False).answer == "–, 3"
+
+
+def test_rows_of_one_text_are_one_statement(asked, model):
+    model.statement = block(
+        "MATCH (p:Passage)-[:PART_OF]->(d:Document {title: 'Ottilie Grau'})\n"
+        "UNWIND [1, 2] AS twice RETURN d.title AS document, p.id AS Evidence"
+    )
+    answer = asked.ask(WHO, keep=False)
+    assert answer.answer == "Ottilie Grau"
+    places = list(range(len(answer.citations)))
+    assert [statement.citations for statement in answer.statements] == [places]
+
+
+def test_documents_that_are_not_ready_are_not_listed(asked, model):
+    model.statement = BY_DOCUMENT
+    asked.cypher("MATCH (d:Document {title: 'Josef Brandl'}) SET d.status = 'loading'", write=True)
+    try:
+        answer = asked.ask(WHO, keep=False)
+    finally:
+        asked.cypher("MATCH (d:Document {title: 'Josef Brandl'}) SET d.status = 'ready'", write=True)
+    assert answer.text == "Maréval Botanic Garden [1]\nOttilie Grau [2]"
+
+
+def test_a_count_of_nothing_stays_beside_others(asked, model):
+    model.statement = block(
+        "UNWIND ['ottilie grau', 'nobody'] AS name\n"
+        "OPTIONAL MATCH (:Concept {id: name})<-[:REFERS_TO]-(:Entity)-[:IN]->(p:Passage)-[:PART_OF]->(d:Document)\n"
+        "RETURN name, count(DISTINCT d) AS documents, collect(DISTINCT p.id) AS evidence ORDER BY documents"
+    )
+    answer = asked.ask(WHO, keep=False)
+    assert answer.answer == "nobody, 0; ottilie grau, 3"
+    assert answer.text.startswith("nobody, 0\nottilie grau, 3 [1]")
 
 
 @pytest.mark.parametrize(
@@ -209,6 +315,8 @@ def test_a_count_cites_some_of_what_it_counts(asked, model):
         "I do not know.",
         block("MATCH (n:Missing) RETURN count(n) AS number, collect(n.id) AS evidence"),
         block("MATCH (d:Document) RETURN count(d) AS number"),
+        block("MATCH (p:Passage) RETURN max(p.missing) AS day, collect(p.id) AS evidence"),
+        block("MATCH (p:Passage) RETURN [] + p.missing AS days, collect(p.id) AS evidence"),
     ],
 )
 def test_without_a_statement_or_passages_behind_it_sentences_are_read(asked, model, statement):

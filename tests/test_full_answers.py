@@ -58,6 +58,8 @@ def test_each_statement_is_marked_where_it_stands():
             [Statement("a[1] is.", []), Statement("a[1] is.", [1])],
             "a[1] is. a[1] is. [2]",
         ),
+        (None, [Statement("", [0])], ""),
+        ("A [1]", [Statement("", []), Statement("A", [0], True)], "A (not stated, follows from [1])"),
         (None, [], ""),
     ],
 )

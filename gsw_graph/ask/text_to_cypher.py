@@ -26,6 +26,8 @@ from gsw_graph.store import adhoc
 from gsw_graph.text.safe_text import to_json
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from gsw_graph.ask.retrieve.context import Context
     from gsw_graph.models.chat.chat import QuestionModel
     from gsw_graph.models.chat.request import LanguageModel
@@ -36,11 +38,21 @@ EVIDENCE = "evidence"  # the column that has the ids of the passages behind a ro
 _SECONDS = 10.0  # of a statement for `ask`
 _CITED = 20  # passages of an answer, and at least one a row
 _LIMIT = 1000  # tokens of a reply
+_NO_VALUE = "–"  # in a row that has other values
+_FLOATS = 64  # of a list: from here on it is a vector
+_BYTES = re.compile(r"[0-9a-f]{128,}")  # a stored vector, longer than a hash
 # A block, or a text that begins with a clause: comments, of which the last may have the values, and the rest.
 _REPLY = re.compile(
     r"(?:```[ \t]*\w*[ \t]*\n|\A(?=\s*(?://|[A-Z]{3,}\b(?!:))))\s*(?://[^\n{]*\n\s*)*"
     r"(?://\s*(?P<values>\{[^\n]*\})\s*)?(?P<statement>(?!```)\S.*?)\s*(?:```|\Z)",
     re.DOTALL,
+)
+# What a statement says itself, and its columns of that.
+_VALUE = r"""(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|\$\w+|-?\d[\w.]*|true|false|null)"""
+_CONSTANT = rf"(?:\[\s*{_VALUE}(?:\s*,\s*{_VALUE})*\s*\]|{_VALUE}(?:\s*\+\s*{_VALUE})*)"
+_UNNAMED = re.compile(_CONSTANT, re.IGNORECASE | re.DOTALL)
+_NAMED = re.compile(
+    rf"(?:\bRETURN\s(?:\s*DISTINCT\s)?|,)\s*{_CONSTANT}\s+AS\s+`?(\w+)", re.IGNORECASE | re.DOTALL
 )
 
 
@@ -87,9 +99,13 @@ def query_by_question(
             )
         except InputError as error:  # its hint is for people
             raise ValueError(error.message) from error
-        rows = table.rows[:ROWS]
-        evidence = [_ids(row.pop(EVIDENCE, None)) for row in rows]
-        columns = [column for column in table.columns if column != EVIDENCE]
+        columns = [column for column in table.columns if column.lower() != EVIDENCE]
+        _check_columns(columns, statement)
+        rows, evidence = [], []
+        for row in table.rows[:ROWS]:
+            _check_values(row)
+            rows.append({column: row[column] for column in columns})
+            evidence.append(_ids(row))
         return AskedTable(columns, rows, statement, values, evidence, cut=len(table.rows) > ROWS)
 
     return llm.ask(build_request(question, reader), run).value
@@ -133,8 +149,42 @@ def parse_reply(reply: str) -> tuple[str, dict[str, Any]] | None:
     return found["statement"], parse_json(values) if values else {}
 
 
-def _ids(value: object) -> list[str]:
-    return [str(id_) for id_ in value] if isinstance(value, list) else []
+def _check_columns(columns: list[str], statement: str) -> None:
+    """Raise ValueError, for the model, if the statement says all that its columns have."""
+    named = set(_NAMED.findall(statement))
+    if all(column in named or _UNNAMED.fullmatch(column) for column in columns):
+        raise ValueError("no column but `evidence` comes from the graph: return properties or counts")
+
+
+def _check_values(row: dict[str, Any]) -> None:
+    """Raise ValueError, for the model, if a column is no text, no number and no list of these."""
+    for column, value in row.items():
+        if _is_map(value):
+            raise ValueError(f"the column {column} has nodes or maps: return their properties instead")
+        if _is_vector(value):
+            raise ValueError(f"the column {column} is a vector: leave it out")
+
+
+def _is_map(value: object) -> bool:
+    """Return whether a value is a map, as nodes are here, or has one."""
+    return isinstance(value, dict) or (isinstance(value, list) and any(map(_is_map, value)))
+
+
+def _is_vector(value: object) -> bool:
+    """Return whether a value is a vector: floats, or bytes, which are hexadecimal here."""
+    if isinstance(value, list):
+        return len(value) >= _FLOATS and all(isinstance(item, float) for item in value)
+    return isinstance(value, str) and _BYTES.fullmatch(value) is not None
+
+
+def _ids(row: dict[str, Any]) -> list[str]:
+    """Return the ids of the passages behind a row: a list, or one text."""
+    ids = []
+    for column, value in row.items():
+        if column.lower() == EVIDENCE:
+            listed = value if isinstance(value, list) else [value]
+            ids += [str(id_) for id_ in listed if id_ is not None]
+    return ids
 
 
 def answer_from_graph(query: Query, context: Context, llm: QuestionModel) -> Retrieved | None:
@@ -142,8 +192,8 @@ def answer_from_graph(query: Query, context: Context, llm: QuestionModel) -> Ret
     it.
 
     Returns:
-        The passages with a draft of the answer; None if the model writes no statement that runs, or there is
-        no passage behind its rows: then sentences may still have the answer.
+        The passages with a draft of the answer; None if the model writes no statement that runs, no row has a
+        value, or there is no passage behind the rows: then sentences may still have the answer.
     """
     try:
         with context.clock("cypher"):
@@ -153,27 +203,53 @@ def answer_from_graph(query: Query, context: Context, llm: QuestionModel) -> Ret
         return None
     if table is None:
         return None
-    behind = [ids[: _CITED // len(table.rows) or 1] for ids in table.evidence]
-    wanted = list(dict.fromkeys(chain.from_iterable(behind)))
-    passages = context.reader.passages(wanted, [1.0] * len(wanted))
-    if not passages:
+    wanted = list(dict.fromkeys(chain.from_iterable(ids[:_CITED] for ids in table.evidence)))
+    found = {passage.id: passage for passage in context.reader.passages(wanted, [1.0] * len(wanted))}
+    behind = _ids_by_text(table, found.keys())
+    order = list(dict.fromkeys(chain.from_iterable(behind.values())))
+    if not order:
         return None
     if table.cut:
         context.notes.append(f"these are the first {ROWS} rows, and there are more")
-    order = [passage.id for passage in passages]
     statements, lines = [], []
-    for row, ids in zip(table.rows, behind, strict=True):
-        told = ", ".join(map(_text, row.values()))
-        cited = [order.index(id_) for id_ in ids if id_ in order]
-        statements.append(Statement(told, cited))
-        lines.append(" ".join([told, *(f"[{place + 1}]" for place in cited)]))
-    answer = "; ".join(statement.text for statement in statements)
+    for text, ids in behind.items():
+        cited = [order.index(id_) for id_ in ids]
+        statements.append(Statement(text, cited))
+        marks = "".join(f"[{place + 1}]" for place in cited)
+        lines.append(f"{text} {marks}".rstrip())
+    answer = "; ".join(behind)
+    passages = [found[id_] for id_ in order]
     citations = [cite(passage, query.question, answer) for passage in passages]
     draft = AnswerDraft(answer, "graph", citations=citations, text="\n".join(lines), statements=statements)
     why = f"the graph has it by {table.statement} {to_json(table.parameters)}"
     return Retrieved(passages[: query.k], draft=draft, ran="cypher", why=why)
 
 
+def _ids_by_text(table: AskedTable, found: Collection[str]) -> dict[str, list[str]]:
+    """Return the ids of the passages to cite, by the text of the rows that they are behind.
+
+    Rows of one text are one statement. A row without a value says nothing. A row is left out too if none of
+    its passages is found: their documents are being loaded or removed. One that names none, as that of a
+    count of 0, stays.
+    """
+    behind: dict[str, dict[str, None]] = {}
+    for row, ids in zip(table.rows, table.evidence, strict=True):
+        text = _row_text(row)
+        ready = [id_ for id_ in ids if id_ in found]
+        if text and (ready or not ids):
+            share = _CITED // len(table.rows) or 1
+            behind.setdefault(text, {}).update(dict.fromkeys(ready[:share]))
+    return {text: list(ids) for text, ids in behind.items()}
+
+
+def _row_text(row: dict[str, Any]) -> str:
+    """Write the values of a row for people, in one line; a row without a value is empty."""
+    texts = [_text(value) for value in row.values()]
+    return ", ".join(text or _NO_VALUE for text in texts) if any(texts) else ""
+
+
 def _text(value: Any) -> str:
-    """Write a value of a row for people, in one line."""
+    """Write a value for people, in one line; null and an empty list are empty."""
+    if value is None or value == []:
+        return ""
     return flat(value if isinstance(value, str) else to_json(value))

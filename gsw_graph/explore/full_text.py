@@ -32,7 +32,10 @@ def marked_text(answer: Answer) -> str:
     """Return the text of an answer, and behind each statement what people must know of it."""
     shown, rest = "", clean(answer.text or "").strip()
     for statement in answer.statements:
-        before, text, after = rest.partition(clean(statement.text))
+        stated = clean(statement.text)
+        if not stated:
+            continue
+        before, text, after = rest.partition(stated)
         rest = _MARKS.sub("", after, count=1)
         shown += before + text + _noted(statement, after.removesuffix(rest))
     return shown + rest
