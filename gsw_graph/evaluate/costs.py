@@ -25,7 +25,7 @@ def index_costs(memory: Memory, status: Status) -> dict[str, Any]:
         the ledger has them for all loads with the cache of the settings; `nodes` and `relationships`;
         `bytes` of the folder of an embedded memory, None for a server.
     """
-    calls = set()
+    calls: set[tuple[str, str, str | None]] = set()
     for document in memory.documents().documents:
         profile = PROFILES.get(document.extractor)
         if profile is not None:
