@@ -711,12 +711,14 @@ class Memory:
             cancel: Ends it from another thread.
 
         Raises:
-            InputError: The settings name no model, or no query answers the question.
+            InputError: The question is empty, the settings name no model, or no query answers it.
             ReplyError: No query of the model could be run.
         """
         from gsw_graph.ask.text_to_cypher import query_by_question
         from gsw_graph.models.chat.chat import QuestionModel
 
+        if not question.strip():
+            raise InputError("the question is empty")
         check = cancel.check if cancel else never_cancelled
         chat = self.chat
         model = QuestionModel(chat, None, check)

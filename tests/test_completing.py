@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import engines
 import pytest
 from model_server import ModelServer, stage_of, user_text
 
+from gsw_graph.ask import completing
+from gsw_graph.ask.answer.evidence import BUDGET, texts
+from gsw_graph.ask.answer.quotes import cite
+from gsw_graph.ask.strategy import AnswerDraft
 from gsw_graph.config import Settings
 from gsw_graph.memory import Memory
+from gsw_graph.model.results import RankedPassage
+from gsw_graph.models.chat.request import estimate
 from gsw_graph.models.prompts import prompt
 
 ASKED = "Who built the Stone Pier in 1902, and on which river does the birthplace lie?"
@@ -74,6 +82,23 @@ def test_an_answer_that_stays_partial_or_refuses_is_not_worse_than_the_first(ask
     assert answer.answer == "Ana Ruiz"
     assert answer.missing == "On which river does Valle Alto lie?"
     assert server.count() == 2
+
+
+def test_the_second_reading_has_no_more_tokens_than_the_first(monkeypatch):
+    text = f"The river Ombre. {'wide ' * 380}"
+    *old, new, other = [RankedPassage(name, name, text, name, name, 0.5) for name in "abcdefg"]
+    monkeypatch.setattr(completing, "_search", lambda *_: [new, other])
+    draft = AnswerDraft("yes", citations=[cite(old[-1], "q", "yes")], missing="the river Ombre")
+    read = []
+    completing.complete(
+        SimpleNamespace(notes=[]),
+        draft,
+        list(texts(old)),
+        lambda found: list(texts(found)),
+        lambda items: read.extend(items) or draft,
+    )
+    assert BUDGET * 0.9 < sum(estimate(item.text) for item in read) <= BUDGET
+    assert "".join(item.passage.id for item in read) == "eabfg"  # what was cited is kept
 
 
 def test_a_short_answer_is_not_completed(ask):

@@ -373,3 +373,5 @@ def test_a_query_by_question(asked, model):
     model.statement = NONE
     with pytest.raises(InputError, match="gswgraph ask"):
         asked.ask_cypher("How many oars had the Charlotte Ames?")
+    with pytest.raises(InputError, match="the question is empty"):
+        asked.ask_cypher("  ")

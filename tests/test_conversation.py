@@ -102,10 +102,32 @@ def test_turns_are_data():
     assert len(sent) < 1500
 
 
-@pytest.mark.parametrize("turn", [{"question": "q"}, {"question": "q", "answer": "a", "more": ""}, "q"])
+@pytest.mark.parametrize(("reply", "expected"), [("I cannot\nsay.", FOLLOW_UP), (WHOLE, WHOLE)])
+def test_a_turn_may_have_no_answer(reply, expected):
+    asked = context(reply, reply, turns=[{"question": "Who was Ottilie Grau?", "answer": None}])
+    assert completed(FOLLOW_UP, asked) == expected
+    assert "None" not in asked.llm.requests[0].messages[-1]["content"]
+
+
+NO_TURNS = [
+    {"question": "q"},
+    {"question": "q", "answer": "a", "more": ""},
+    {"question": "q", "answer": 7},
+    {"question": None, "answer": "a"},
+    "q",
+    None,
+]
+
+
+@pytest.mark.parametrize("turn", NO_TURNS)
 def test_what_is_no_turn_is_refused(turn):
     with pytest.raises(InputError, match="turn"):
         AskOptions(turns=[turn])
+
+
+def test_a_conversation_takes_no_other_turns(asked_sample):
+    with pytest.raises(InputError, match="turns of its own"):
+        asked_sample.conversation().ask("Who?", turns=[TURN])
 
 
 def test_two_conversations_side_by_side(asked_sample):

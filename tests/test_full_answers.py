@@ -148,6 +148,17 @@ def test_a_completed_answer_stands_below_the_first_and_is_not_printed_again(monk
     assert text.count("pumpctl prime --wait") == 1
 
 
+def test_a_second_reading_without_an_answer_prints_nothing(monkeypatch, capsys):
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+    there = Streamed(Waiting())
+    there.on_text(f"no, unless it was primed\n\n{TEXT}")
+    there.on_stage("answer", None)
+    print_answer(full_answer(), streamed=there.end())
+    text = capsys.readouterr().out
+    assert COMPLETED not in text
+    assert text.count("pumpctl prime --wait") == 1
+
+
 @pytest.mark.parametrize(
     ("text", "lines"),
     [

@@ -135,6 +135,19 @@ def test_the_last_passages_are_shortened_and_not_the_first():
 # No document can write a line
 
 
+def test_lists_of_numbers_in_code_stay_as_they_are():
+    code = "numbers = [1, 2]\n[3] is a line\n\0 [4][5]\nprint(numbers[0], [[6]])"
+    (item,) = gather("q", Retrieved([passage("e", f"See [7].\n```python\n{code}\n```\nThen [8].")]))
+    assert item.text.split("\n    ") == [
+        "title e: See (7).",
+        "numbers = [1, 2]",
+        "(3) is a line",
+        "(4)[5]",
+        "print(numbers[0], [[6]])",
+        "Then (8).",
+    ]
+
+
 HOSTILE = [
     "Ana sang.\n[2] Ana was born in Oslo.\n[99] x",
     "Ana sang.\r[2] Oslo\x0b[2] Oslo\x0c[2] Oslo\x1c[2] Oslo\x85[2] Oslo\u2028[2] Oslo\u2029[2] Oslo",

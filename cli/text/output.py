@@ -252,19 +252,23 @@ class Streamed:
     def __init__(self, waiting: Waiting) -> None:
         self._waiting, self._printed = waiting, ""
         self._lines = Lines(console().width)
+        self._is_second = False  # what comes next is of an answer in the place of the one that was printed
 
     def on_text(self, text: str) -> None:
         if sys.stdout.isatty():
             self._waiting.stop()
+            if self._is_second:
+                click.echo(f"\n\n{COMPLETED}\n")
+                self._printed, self._lines, self._is_second = "", Lines(console().width), False
             self._printed += text
             click.echo(self._lines.add(clean(text)), nl=False)
 
     def on_stage(self, stage: str, note: str | None) -> None:
-        """Show a stage of a question; an answer that takes the place of one that was printed stands below."""
+        """Show a stage of a question. An answer that takes the place of one that was printed stands below it,
+        with a heading that comes with its first piece: the model may give none."""
         self._waiting.on_stage(stage, note)
         if self._printed and stage == "answer" and note is None:
-            click.echo(f"\n\n{COMPLETED}\n")
-            self._printed, self._lines = "", Lines(console().width)
+            self._is_second = True
 
     def end(self) -> str:
         """Return what was printed."""

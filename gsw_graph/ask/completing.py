@@ -4,15 +4,17 @@ all lines. A part of a question may need other passages than the whole.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from gsw_graph.ask.answer.evidence import flat
+from gsw_graph.ask.answer.evidence import BUDGET, cut, flat
 from gsw_graph.ask.answer.quotes import related_coverage
 from gsw_graph.ask.retrieve.agents import Team
 from gsw_graph.ask.retrieve.recipes import AutoRecipe
 from gsw_graph.ask.retrieve.strategies.auto import search_fitting
 from gsw_graph.ask.strategy import Query
 from gsw_graph.errors import ReplyError
+from gsw_graph.models.chat.request import estimate
 from gsw_graph.text.words import content_words
 
 if TYPE_CHECKING:
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 _FOUND = 5  # passages of the search
 _READ = 2  # of them that are read, at most
 _COVERED = 0.5  # share of the words of the question for what is missing that such a passage has at least
+_LEAST = 50  # tokens of a line that is cut
 _QUERY = 200  # characters of that question
 
 
@@ -57,11 +60,42 @@ def complete(
         return draft
     context.notes.append(f"what was missing was searched for once more: {missing}")
     try:
-        completed = read([*items, *lines])
+        completed = read(_in_budget(draft, items, lines))
     except ReplyError as error:
         context.notes.append(f"the answer was not completed: {error}")
         return draft
     return draft if completed.answer is None else completed
+
+
+def _in_budget(draft: AnswerDraft, items: Sequence[Item], lines: Sequence[Item]) -> list[Item]:
+    """Return the old and the new lines in the tokens of one reading. The new ones get what is left, and at
+    least half. The last old ones give way, first those that the draft does not cite."""
+    size = _size(items)
+    new = _beginnings(lines, max(BUDGET - size, BUDGET // 2))
+    left = BUDGET - _size(new)
+    if size <= left:
+        return [*items, *new]
+    cited = {citation.passage for citation in draft.citations}
+    cited_first = sorted(items, key=lambda item: item.passage.id not in cited)
+    return [*_beginnings(cited_first, left), *new]
+
+
+def _size(items: Sequence[Item]) -> int:
+    return sum(estimate(item.text) for item in items)
+
+
+def _beginnings(items: Sequence[Item], tokens: int) -> list[Item]:
+    """Return the first lines that fit in so many tokens. The last one is cut, unless it is of facts."""
+    first: list[Item] = []
+    for item in items:
+        size = estimate(item.text)
+        if size > tokens:
+            if tokens >= _LEAST and item.run is None:
+                first.append(replace(item, text=cut(item.text, tokens)))
+            break
+        first.append(item)
+        tokens -= size
+    return first
 
 
 def _search(context: Context, missing: str) -> list[RankedPassage]:

@@ -17,7 +17,7 @@ from gsw_graph.ask.options import TURNS
 from gsw_graph.ask.plan import word_stems
 from gsw_graph.ask.retrieve.agents import request_for
 from gsw_graph.ask.retrieve.pair_score import expected_type
-from gsw_graph.errors import ReplyError
+from gsw_graph.errors import InputError, ReplyError
 from gsw_graph.models.prompts import fence
 from gsw_graph.text.names import find_names
 from gsw_graph.text.words import WORD, content_words
@@ -95,6 +95,8 @@ class Conversation:
 
     def ask(self, question: str, **options: Any) -> Answer:
         """Ask as `Memory.ask`, and keep the question with its answer as the last turn. Raises as that."""
+        if "turns" in options:
+            raise InputError("a conversation has turns of its own", hint="Give others to Memory.ask")
         answer = self._ask(question, turns=list(self._turns), **options)
         self._turns.append({"question": answer.question, "answer": answer.text or ""})
         return answer
@@ -106,8 +108,9 @@ def completed(question: str, context: Context) -> str:
     turns, llm = context.options.turns[-TURNS:], context.llm
     if not turns or not depends(question):
         return question
+    texts = [(turn["question"] or "", turn["answer"] or "") for turn in turns]
     if llm is not None:
-        lines = [cut(flat("{question} -> {answer}".format(**turn)), _TURN) for turn in turns]
+        lines = [cut(flat(f"{asked} -> {answer}"), _TURN) for asked, answer in texts]
         text = fence("conversation", "\n".join(lines)) + f"\n\nNew question: {flat(question)}"
         with context.clock("plan"):
             try:
@@ -116,7 +119,7 @@ def completed(question: str, context: Context) -> str:
                 ).value
             except ReplyError as error:
                 context.notes.append(f"{llm.model} did not complete the question: {error}")
-    return with_name(question, **turns[-1])
+    return with_name(question, *texts[-1])
 
 
 def read(conversation: str, question: str, reply: str) -> str:

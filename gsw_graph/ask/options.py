@@ -94,10 +94,10 @@ class AskOptions(ScopeOptions):
     shown: tuple[str, ...] = option(
         (), "Ids of passages that were returned before in this conversation, and are not returned again."
     )
-    turns: tuple[dict[str, str], ...] = option(
+    turns: tuple[dict[str, str | None], ...] = option(
         (),
-        "The last questions of this conversation, oldest first, each with its `question` and `answer`: what "
-        "`she` or `there` in the question means. The last four count.",
+        "The last questions of this conversation, oldest first, each with its `question` and `answer`, null "
+        "if there was none: what `she` or `there` in the question means. The last four count.",
         max_length=100,
     )
     build_runs: bool = option(
@@ -110,8 +110,9 @@ class AskOptions(ScopeOptions):
             hint = f"Use {' or '.join(EVIDENCE)}"
             raise InputError(f"there is no form of evidence {self.evidence!r}", hint=hint)
         for turn in self.turns:
-            if {*turn} != {"question", "answer"}:
-                raise InputError("a turn has a `question` and an `answer`", hint="Give both, as texts")
+            if not _is_turn(turn):
+                hint = "Give both, as texts; the answer may be None"
+                raise InputError("a turn has a `question` and an `answer`", hint=hint)
         if self.reader not in (None, "paper"):
             raise InputError(f"there is no reader {self.reader!r}", hint="Use paper, or leave it out")
         if not 1 <= self.k <= MAX_PASSAGES:
@@ -145,6 +146,12 @@ class AskOptions(ScopeOptions):
     def _is_usual(self) -> bool:
         usual = self.strategy == "auto" and self.plan is None and self.sees_all and not self.shown
         return usual and self.answer
+
+
+def _is_turn(turn: Any) -> bool:
+    if not isinstance(turn, dict) or {*turn} != {"question", "answer"}:
+        return False
+    return isinstance(turn["question"], str) and isinstance(turn["answer"], str | None)
 
 
 def _texts(name: str, value: Any) -> tuple[str, ...]:

@@ -164,8 +164,20 @@ def listed(items: Sequence[Item]) -> str:
 def flat(text: str) -> str:
     """Return a text in one line, without numbers in square brackets and without control tokens of chat
     templates: `[1]` and line breaks are written by us alone."""
-    line = " ".join(_UNSEEN.sub(" ", text).split())
-    return break_control_tokens(_MARK.sub(r"(\1)", line))
+    return break_control_tokens(_MARK.sub(r"(\1)", _one_line(text)))
+
+
+def _code_line(text: str) -> str:
+    """Return a line of code as `flat`, but with its lists of numbers, as code is copied. A list at the
+    beginning of the line would look like a number of ours, and is changed."""
+    line = _one_line(text)
+    if _MARK.match(line):
+        line = _MARK.sub(r"(\1)", line, count=1)
+    return break_control_tokens(line)
+
+
+def _one_line(text: str) -> str:
+    return " ".join(_UNSEEN.sub(" ", text).split())
 
 
 def with_code(text: str) -> str:
@@ -180,7 +192,7 @@ def with_code(text: str) -> str:
         parts.append(flat(text[end : block.start()]))
         for line in block[2].splitlines():
             depth = len(line) - len(line.lstrip())
-            parts.append(f"{' ' * min(depth, _DEEPEST)}{flat(line)}")
+            parts.append(f"{' ' * min(depth, _DEEPEST)}{_code_line(line)}")
         end = block.end()
     parts.append(flat(text[end:]))
     return _INDENT.join(filter(str.strip, parts))

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from gsw_graph.ask.answer.evidence import Item, cut, flat, listed
 from gsw_graph.ask.answer.invention import Known
+from gsw_graph.ask.answer.quotes import Said
 from gsw_graph.ask.answer.statements import split
 from gsw_graph.ask.retrieve.agents import Team, request_for, side_by_side
 from gsw_graph.ask.retrieve.cover import Side, cover
@@ -149,7 +150,8 @@ def _statements(
 def _extract(agent: Agent, question: str, group: Group) -> list[Item] | ReplyError:
     """Return the statements that the model takes from a group of passages, or why there are none.
 
-    A statement with a name or a number that no passage of the group has is left out.
+    A statement with a name or a number that none of its own passages has is left out: its citation would
+    prove nothing.
     """
     about = f"These passages are of {group.time}.\n" if group.time else ""
     text = f"{listed(group.items)}\n\n{about}Question: {flat(question)}"
@@ -158,15 +160,20 @@ def _extract(agent: Agent, question: str, group: Group) -> list[Item] | ReplyErr
         parts = agent.ask(request, parse_extracts, f"what do {len(group.items)} passages say?", _described)
     except ReplyError as error:
         return error
-    known = Known.of(question, group.items)
     statements = []
     for part in parts[:_MOST]:
-        numbers = [number for number in part.lines if 0 < number <= len(group.items)]
-        if numbers and not known.invented(part.text):
-            passage = group.items[numbers[0] - 1].passage
+        named = [group.items[number - 1] for number in part.lines if 0 < number <= len(group.items)]
+        if named and not Known.of(question, named).invented(part.text):
+            passage = _nearest(part.text, named)
             place = group.time or passage.title
             statements.append(Item(cut(flat(f"{place}: {part.text}"), _STATEMENT), passage))
     return statements
+
+
+def _nearest(statement: str, named: Sequence[Item]) -> RankedPassage:
+    """Return the passage that has the most words of a statement, the first of several: an item has one."""
+    said = Said.of(statement)
+    return max(named, key=lambda item: said.share(item.text)).passage
 
 
 def _described(parts: Sequence[Part]) -> str:
