@@ -160,7 +160,8 @@ def test_the_index_took_what_the_ledger_has_for_the_documents(tmp_path):
         ledger.add(Entry(document, stage, "m", calls=1, prompt_tokens=90, completion_tokens=10))
     cache.close()
     memory = FakeMemory(found, SAID, settings=Settings(cache_dir=tmp_path))
-    memory.documents = lambda: SimpleNamespace(documents=[SimpleNamespace(source="a.md")])
+    read = SimpleNamespace(source="a.md", extractor="llm", model="m")
+    memory.documents = lambda: SimpleNamespace(documents=[read])
     done = evaluate(memory, FOUR, ["ricr"], k=10, with_index=True)
     assert done.settings["index_tokens"] == 200
     by_hops = done.strategies["ricr"]["by_hops"]
