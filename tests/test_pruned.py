@@ -98,13 +98,14 @@ def line(run, position, subject, relation, object_, vector, passage="p"):
     )
 
 
-def book(*edges):
+def book(*edges, triples=False):
     vectors = {
         name: np.array(v, np.int8).tobytes()
         for name, v in {"a": [127, 0], "b": [0, 127], "c": [90, 90], "d": [0, 127]}.items()
     }
     concepts = [StoredConcept(name, name, name.upper(), vector, 2) for name, vector in vectors.items()]
-    return Codebook(RunsAround(True, list(edges), concepts, {"r": vectors["a"], "s": vectors["b"]}))
+    relations = {"r": vectors["a"], "s": vectors["b"]}
+    return Codebook(RunsAround(True, list(edges), concepts, relations), triples=triples)
 
 
 BOOK = book(
@@ -136,6 +137,23 @@ def test_of_a_cluster_the_medoid_stands_for_all():
     assert [one.run for one in select(three, scored(three, 0, 1, 2), "unique", 0.9)] == [1]
     found = [one.run for one in select(three, scored(three, 0, 1, 2), "unique", 0.95)]
     assert found == [0, 2], "the third is near the second alone"
+
+
+def test_an_edge_stays_as_long_as_one_of_its_passages_is_seen():
+    first = line("1", 0, "a", "s", "b", [])
+    whole = book(first, replace(first, statement="11", passage="q"), triples=True)
+    part = whole.within({"q"}.__contains__)
+    assert [[edge.passage for edge in edges] for made in (whole, part) for edges in made.lines] == [
+        ["p"],
+        ["q"],
+    ]
+    assert part.vector_of.keys() == {"a", "b"}
+    assert whole.within(set().__contains__).runs == []
+    embedded = []
+    for made in (whole, part):
+        made.embed([0], lambda lines: embedded.extend(lines) or X[None])
+        assert np.array_equal(made.vectors[0], X[None])
+    assert embedded == ["A s B"], "the vectors of lines are shared"
 
 
 @given(st.lists(st.tuples(st.floats(0, 6.3), st.booleans()), min_size=1, max_size=20))

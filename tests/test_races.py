@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import samples
 
+from gsw_graph.ask.retrieve import pruned
 from gsw_graph.ask.retrieve.strategies import STRATEGIES, proprag
 from gsw_graph.concurrency import Once
 from gsw_graph.errors import InputError
@@ -195,6 +196,37 @@ def test_the_graph_of_propositions_is_read_once_whoever_asks(sample, tmp_path, m
         ask(2)
     assert len(read) == len(compared) == 3, "the memory has another version now"
     assert len(graphs._slots) == 4, "no more are kept"
+
+
+def test_all_runs_are_read_once_for_every_scope(sample, tmp_path, monkeypatch):
+    """Each scope once read them again, and five in turn took one another's place."""
+    monkeypatch.setattr(pruned, "_WHOLE", Once(1))
+    stream = Reader.stream
+    read = list[str]()
+
+    def counted(reader, name, **parameters):
+        read.append(name)
+        return stream(reader, name, **parameters)
+
+    monkeypatch.setattr(Reader, "stream", counted)
+    sources = [record["id"] for record in samples.RECORDS]
+    scopes = [{}, *({"inside": (source,)} for source in sources), {"inside": sources[1:]}]
+    hidden = sample.ask(samples.QUESTION, strategy="dense", keep=False).passages[0].id
+    scopes.append({"excluded": (hidden,)})
+
+    def ask(scope):
+        answer = sample.ask(
+            samples.QUESTION, strategy="pruned[recipe=paper]", trace=True, keep=False, llm=False, **scope
+        )
+        return [run.edges for run in answer.trace.runs]
+
+    first = [ask(scope) for scope in scopes]
+    assert len({str(runs) for runs in first}) > len(sources)
+    assert [ask(scope) for scope in scopes] == first
+    assert read == ["read/all_runs"]
+    sample.load(rewritten(tmp_path))
+    ask({})
+    assert read == ["read/all_runs"] * 2, "the memory has another version now"
 
 
 def test_one_computes_while_others_wait():

@@ -1,6 +1,6 @@
 // Runs of edges that may answer a question: those that are based on the pairs and propositions nearest to it and its lines, on those about its names, and in passages that earlier answers cite.
 // $embeddings: of the question and its lines; $near: statements of each vector index; $keys: what may be names in it; $common: a name that occurs in more passages brings none;
-// $cited: ids of passages; $every: a list of one for all runs there are, else empty; $most: runs; $scope, $open, $spread: as of `dense`.
+// $cited: ids of passages; $most: runs; $scope, $open, $spread: as of `dense`.
 // Neo4j looks at as many nodes as it is asked for, and misses some of the nearest where these are few: so 50 more are asked for.
 // One row: `complete`, whether all passages have their runs; `edges` a list a statement that an edge is based on: run, number, position, subject, relation, object, statement, passage, packed vector
 // (store/rows.py); `concepts`: id, canonical id, name, packed vector, passages; `relations`: name, packed vector. Runs once an ask of `pruned`.
@@ -34,10 +34,6 @@ CALL () {
   MATCH (:Passage {id: id})<-[:IN]-(x)
   WHERE (x:QAPair OR x:Proposition) AND ($scope IS NULL OR coalesce($scope[id], $open))
   RETURN x, 2.0 AS score
-  UNION ALL
-  UNWIND $every AS one
-  MATCH (x)<-[:HOLDS]-(:Run)
-  RETURN x, 0.0 AS score
 }
 WITH x, max(score) AS score
 MATCH (x)<-[:HOLDS]-(r:Run)

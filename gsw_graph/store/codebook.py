@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -93,7 +93,7 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class StoredEdge:
-    """A statement that an edge of a run is based on, with its packed vector."""
+    """A statement that an edge of a run is based on, with its packed vector, which `every` leaves out."""
 
     run: str
     number: int
@@ -103,7 +103,7 @@ class StoredEdge:
     object: str
     statement: str
     passage: str
-    vector: bytes
+    vector: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,8 +120,8 @@ class StoredConcept:
 
 @dataclass(frozen=True, slots=True)
 class RunsAround:
-    """The runs that may answer a question, by their edges, with the symbols of these. complete: all passages
-    have their runs."""
+    """The runs that may answer a question, or all, by their edges, with the symbols of these. complete: all
+    passages have their runs."""
 
     complete: bool
     edges: list[StoredEdge]
@@ -176,10 +176,9 @@ def around(
     near: int,
     common: int,
     most: int,
-    every: bool = False,
 ) -> RunsAround:
-    """Return the runs that may answer a question, in one round trip; see the statement for the parameters.
-    every: all runs there are may."""
+    """Return the runs that may answer a question, in one round trip; see the statement for the
+    parameters."""
 
     def count(rows: list[Row]) -> int:
         return len({StoredEdge(*edge).statement for row in rows for edge in row["edges"]})
@@ -194,7 +193,6 @@ def around(
         near=near,
         common=common,
         most=most,
-        every=[True] if every else [],
     )
     if not rows:  # the memory was removed meanwhile
         return RunsAround(True, [], [], {})
@@ -207,10 +205,28 @@ def around(
     return RunsAround(bool(row["complete"]), edges, concepts, relations)
 
 
-def seen_by(reader: Reader) -> tuple[object, ...]:
-    """Return a key of the runs that a question may see: the memory with its version, and the scope."""
-    scope = None if reader.scope is None else frozenset(reader.scope.items())
-    return *reader.stamp(), reader.open, scope
+def is_complete(reader: Reader) -> bool:
+    """Tell whether all passages have their runs."""
+    return all(row["complete"] for row in reader.rows("read/runs_complete"))
+
+
+def every(reader: Reader) -> RunsAround:
+    """Return all runs of the memory, whatever the scope is."""
+    edges: list[StoredEdge] = []
+    ends: set[str] = set()
+    for row in _there(reader.stream("read/all_runs")):
+        edges.append(StoredEdge(**row))
+        ends.update((row["subject"], row["object"]))
+    symbols = _there(reader.rows("read/run_concepts"))
+    concepts = [StoredConcept(**row) for row in symbols if row["id"] in ends]
+    relations = {row["name"]: row["vector"] for row in _there(reader.rows("read/run_relations"))}
+    return RunsAround(True, edges, concepts, relations)
+
+
+def frequencies(reader: Reader, concepts: list[str]) -> dict[str, int]:
+    """Count the passages within the scope that some canonical concepts occur in, by id."""
+    rows = reader.rows("read/concept_frequencies", ids=concepts)
+    return {row["id"]: row["passages"] for row in rows}
 
 
 def mark_complete(connection: Connection) -> None:
@@ -282,6 +298,11 @@ def _edge_rows(run: Run, kind: str) -> Iterator[Row]:
                     "relation": edge.relation,
                     "object": edge.object,
                 }
+
+
+def _there(rows: Iterable[Row]) -> Iterator[Row]:
+    """Return the rows without those of nodes that were removed meanwhile."""
+    return (row for row in rows if None not in row.values())
 
 
 def _names(rows: Sequence[Sequence[Any]] | None) -> tuple[Name, ...]:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
 from operator import attrgetter
@@ -59,7 +60,7 @@ if TYPE_CHECKING:
 
 FORBIDDEN = "Neo.ClientError.Security.Forbidden"
 PASSAGE = 200  # tokens of a passage that is read below the runs
-_BOOKS = 4  # whole codebooks that are kept: of a memory, of a scope
+_BOOKS = 4  # codebooks of whole memories that are kept
 _REFERENCE = re.compile(r"#\d+")
 
 _WHOLE: Once[tuple[object, ...], Codebook] = Once(_BOOKS)
@@ -82,21 +83,41 @@ class Codebook:
         self.concepts |= {concept.id: concept for concept in part.concepts}
         self.vector_of = _unit_vectors({id_: concept.vector for id_, concept in self.concepts.items()})
         self._relations = _unit_vectors(part.relations)
-        by_run: dict[str, list[StoredEdge]] = {}
+        self._triples = triples
+        self._embedded: VectorOf = {}  # by line
+        edges = []
         for edge in sorted(part.edges, key=attrgetter("run", "position", "statement")):
             concepts = {edge.subject, edge.object}
             if edge.relation in self._relations and concepts <= self.concepts.keys():
-                edge = self._canonical(edge)
-                edges = by_run.setdefault(edge.run, [])
-                is_there = triples and edges and edges[-1].position == edge.position
-                if edge.subject != edge.object and not is_there:
-                    edges.append(edge)
-        self.runs = [run for run, edges in by_run.items() if edges]
-        self.lines = [edges for edges in by_run.values() if edges]
-        self.vectors: dict[int, Vectors] = {}
+                edges.append(edge)
+        self._set_edges(edges)
         if not triples:
-            for number, edges in enumerate(self.lines):
-                self.vectors[number] = _unit([edge.vector for edge in edges])
+            for number, lines in enumerate(self.lines):
+                self.vectors[number] = _unit([edge.vector for edge in lines])
+
+    def within(self, sees: Callable[[str], bool]) -> Codebook:
+        """Return the part that is based on passages that are seen. Vectors of lines are shared with it."""
+        edges = [edge for edge in self._edges if sees(edge.passage)]
+        part = copy(self)
+        part._set_edges(edges)
+        ends: set[str] = set()
+        for edge in edges:
+            ends.update((edge.subject, edge.object))
+        ends |= {self.concepts[end].canonical for end in ends}
+        part.vector_of = {id_: self.vector_of[id_] for id_ in ends}
+        return part
+
+    def _set_edges(self, edges: list[StoredEdge]) -> None:
+        self._edges = edges
+        by_run: dict[str, list[StoredEdge]] = {}
+        for edge in map(self._canonical, edges):
+            lines = by_run.setdefault(edge.run, [])
+            is_there = self._triples and lines and lines[-1].position == edge.position
+            if edge.subject != edge.object and not is_there:
+                lines.append(edge)
+        self.runs = [run for run, lines in by_run.items() if lines]
+        self.lines = [lines for lines in by_run.values() if lines]
+        self.vectors: dict[int, Vectors] = {}
 
     def _canonical(self, edge: StoredEdge) -> StoredEdge:
         subject = self.concepts[edge.subject].canonical
@@ -108,14 +129,15 @@ class Codebook:
 
     def embed(self, runs: Sequence[int], encode: Callable[[list[str]], Vectors]) -> None:
         """Embed the edges of some runs, each as a line of its subject, relation and object (A.3)."""
-        new = [run for run in runs if run not in self.vectors]
-        lines = []
-        for edge in (edge for run in new for edge in self.lines[run]):
-            names = self.concepts[edge.subject].name, self.concepts[edge.object].name
-            lines.append(f"{names[0]} {edge.relation} {names[1]}")
-        if lines:
-            ends = np.cumsum([len(self.lines[run]) for run in new])
-            self.vectors.update(zip(new, np.split(encode(lines), ends[:-1]), strict=True))
+        lines_of = {run: [*map(self._line, self.lines[run])] for run in runs if run not in self.vectors}
+        new = sorted(set().union(*lines_of.values()) - self._embedded.keys())
+        if new:
+            self._embedded.update(zip(new, encode(new), strict=True))
+        for run, lines in lines_of.items():
+            self.vectors[run] = np.stack([self._embedded[line] for line in lines])
+
+    def _line(self, edge: StoredEdge) -> str:
+        return f"{self.concepts[edge.subject].name} {edge.relation} {self.concepts[edge.object].name}"
 
     def coarse(self, question: QueryVectors, recipe: PrunedRecipe) -> list[int]:
         """Return the `recipe.shortlist` best runs: w_ent * the largest cosine between a concept of the
@@ -366,7 +388,7 @@ def retrieve(context: Context, query: Query, recipe: PrunedRecipe) -> Retrieved:
             "facts": select(book, facts, recipe.facts, recipe.same),
         }
         queries += ((question, _passages(runs)) for runs in channels.values() if runs)
-        bridges = _bridges(book, question, channels, recipe.names)
+        bridges = _bridges(context, book, question, channels, recipe)
     bridge_names = [book.concepts[id_].name for id_ in bridges]
     if bridges:
         further = " ".join([question, *bridge_names])
@@ -463,25 +485,36 @@ def _questions(earlier: Earlier, choice: str) -> Earlier:
 
 
 def _codebook(context: Context, lines: list[str], cited: list[str], recipe: PrunedRecipe) -> Codebook:
-    """Fetch the runs around a question or, for `recipe.symbols`, all runs, which are read once for each
-    version of a memory; those that are missing in the memory are built first."""
+    """Fetch the runs around a question or, for `recipe.symbols`, return all that it may see. Those that are
+    missing in the memory are built first."""
+    if recipe.symbols:
+        return _whole(context)
     reader = context.reader
     embeddings = [vector.tolist() for vector in context.vectors(lines).values()]
     keys = sorted({mention.key for mention in mentions(lines[0])})
     limits = {"near": recipe.near, "common": recipe.common, "most": recipe.candidates}
-    fetch = partial(codebook.around, reader, embeddings, keys, cited, every=recipe.symbols, **limits)
-
-    def read() -> Codebook:
+    fetch = partial(codebook.around, reader, embeddings, keys, cited, **limits)
+    with context.clock("database"):
         part = fetch()
         if not part.complete:
             context.build_runs()
             part = fetch()
-        return Codebook(part, triples=recipe.symbols)
+        return Codebook(part)
+
+
+def _whole(context: Context) -> Codebook:
+    """Return all runs that a question may see. They are read once for a version of the memory, whoever asks;
+    a scope is cut from them."""
+    reader = context.reader
+
+    def read() -> Codebook:
+        if not codebook.is_complete(reader):
+            context.build_runs()
+        return Codebook(codebook.every(reader), triples=True)
 
     with context.clock("database"):
-        if not recipe.symbols:
-            return read()
-        return _WHOLE.get(codebook.seen_by(reader), read, partial(context.note, None))
+        book = _WHOLE.get(reader.stamp(), read, partial(context.note, None))
+        return book if reader.scope is None else book.within(reader.sees)
 
 
 def _earlier(context: Context, vector: list[float], recipe: PrunedRecipe) -> Earlier:
@@ -510,14 +543,19 @@ def _passages(runs: list[ScoredRun]) -> list[tuple[str, float]]:
     return sorted(best.items(), key=lambda entry: -entry[1])
 
 
-def _bridges(book: Codebook, question: str, channels: Channels, most: int) -> list[str]:
+def _bridges(
+    context: Context, book: Codebook, question: str, channels: Channels, recipe: PrunedRecipe
+) -> list[str]:
     """Return the first concepts of the nearest edges of the best runs that the question does not name, and
     that another passage has too."""
     padded = f" {normalise(question)} "
-    bridges: dict[str, None] = {}
+    frequency: dict[str, int] = {}
     for run in (run for runs in channels.values() for run in runs):
         for id_ in (run.edge.object, run.edge.subject):
             concept = book.concepts.get(book.concepts[id_].canonical)
-            if concept and concept.passages > 1 and f" {concept.canonical} " not in padded:
-                bridges[concept.canonical] = None
-    return list(bridges)[:most]
+            if concept and f" {concept.canonical} " not in padded:
+                frequency[concept.canonical] = concept.passages
+    if recipe.symbols and context.reader.scope is not None:
+        frequency |= codebook.frequencies(context.reader, list(frequency))
+    bridges = [id_ for id_, passages in frequency.items() if passages > 1]
+    return bridges[: recipe.names]

@@ -403,7 +403,7 @@ class PrunedRecipe(Recipe):
 
 PRUNED_RECIPES = {
     "default": PrunedRecipe(),
-    "paper": PrunedRecipe(symbols=True, candidates=10_000_000, questions="unique", tokens=2000, passages=0),
+    "paper": PrunedRecipe(symbols=True, questions="unique", tokens=2000, passages=0),
 }
 
 
