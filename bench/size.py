@@ -9,10 +9,10 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-MOST_EXPRESSIONS = 161_500  # of the program
+MOST_EXPRESSIONS = 162_500  # of the program
 MOST_PER_STATEMENT = 5.9
-MOST_TEST_EXPRESSIONS = 125_500
-MOST_DOC_WORDS = 27_800
+MOST_TEST_EXPRESSIONS = 127_500
+MOST_DOC_WORDS = 28_000
 
 
 def count(files: list[Path]) -> tuple[int, int]:
