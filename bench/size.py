@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[1]
 MOST_EXPRESSIONS = 162_500  # of the program
 MOST_PER_STATEMENT = 5.9
 MOST_TEST_EXPRESSIONS = 127_500
-MOST_DOC_WORDS = 28_000
+MOST_DOC_WORDS = 28_100
 
 
 def count(files: list[Path]) -> tuple[int, int]:

@@ -1,12 +1,12 @@
 """Our writer against a bare driver loop: the same rows, the same engine, the same run. Prints rows a second
 and the ratio.
 
-    python bench/write.py [--memory URL] [--corpus FILE] [--passages 2000] [--rounds 3]
+    python bench/write.py [--memory URL] [--corpus FILE] [--passages 2000] [--rounds 3] [--writers 1,4,16]
 
 A bare loop is what a careful user writes in ten lines: one statement a batch of 1,000 rows, each a managed
 transaction, one thread. Both get the same rows, built before the clock starts; ours keeps documents whole and
-raises the version stamp. How long building the rows takes is told apart. The database is emptied in
-between: give no memory you need.
+raises the version stamp. How long building the rows takes is told apart. --writers instead writes a
+transaction a document by so many threads. The database is emptied in between: give no memory you need.
 """
 
 from __future__ import annotations
@@ -15,7 +15,9 @@ import argparse
 import statistics
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from made import copies, originals, vectors
@@ -61,6 +63,20 @@ def build(work: Work) -> list[Batch]:
     return batches
 
 
+def side_by_side(connection: Connection, work: Work, writers: list[int]) -> None:
+    """Print how many transactions of a document each some threads write a second."""
+    batches = []
+    for item in work:
+        batches += build([item])
+    for number in [writers[0], *writers]:  # the first is a warm-up
+        start = time.perf_counter()
+        with ThreadPoolExecutor(number) as pool:
+            list(pool.map(partial(write_batch, connection), batches))
+        seconds = time.perf_counter() - start
+        print(f"{number} writers: {len(batches) / seconds:.0f} transactions/s", flush=True)
+        empty(connection, work)
+
+
 def empty(connection: Connection, work: Work) -> None:
     with connection.driver.session(database=connection.database) as session:
         forget(session, [workspace.document.id for workspace, _ in work])
@@ -74,6 +90,7 @@ def main() -> None:
     parser.add_argument("--corpus")
     parser.add_argument("--passages", type=int, default=2000)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--writers", default="")
     arguments = parser.parse_args()
     rng = np.random.default_rng(0)
     base = rng.normal(size=(100_000, 384)).astype(np.float32)
@@ -84,6 +101,10 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         connection = connect(replace(Settings.from_env(), memory=arguments.memory or f"{folder}/memory"))
         schema.prepare(connection, "none", 384)
+        if arguments.writers:
+            side_by_side(connection, work, list(map(int, arguments.writers.split(","))))
+            connection.close()
+            return
         start = time.perf_counter()
         batches = build(work)
         building = time.perf_counter() - start
