@@ -259,12 +259,7 @@ class Reader:
         (PathwiseRAG, equation 12). Candidates are the `k` nearest to a vector and the `k` that fit some words
         best; each has both scores."""
         limits = {"k": k, "most": _WORDED}
-
-        def count(rows: list[Row]) -> int:
-            """Count the passages with the words, if there are words: within a scope they may be far down."""
-            return sum(row["lexical"] > 0 for row in rows) if words else len(rows)
-
-        found = self.near("read/hybrid", k, count, embedding=list(embedding), words=words, **limits)
+        found = self.near("read/hybrid", k, len, embedding=list(embedding), words=words, **limits)
         rows = list(filter(self._is_seen, found))
         largest = max((row["lexical"] for row in rows), default=0.0) or 1.0
         passages = []
