@@ -11,31 +11,32 @@ CALL (concept) {
   WITH c ORDER BY c.passages DESC, c.id LIMIT 500
   RETURN c ORDER BY NOT c.joins, c.passages DESC, c.id LIMIT 1
 }
-MATCH (c)<-[:REFERS_TO]-(e:Entity)
+MATCH (c)<-[link:REFERS_TO|NAMES]-(e)
+WHERE link.counted OR type(link) = 'REFERS_TO'
 WITH c, e LIMIT 500
-WITH c, collect(e) AS entities
-CALL (entities) {
-  UNWIND entities AS e
+WITH c, collect(e) AS places
+CALL (places) {
+  UNWIND places AS e
   MATCH (e)-[plays:PLAYS]->(r:Role)
   MATCH (e)-[:IN]->(p:Passage)-[:PART_OF]->(d:Document)
   RETURN DISTINCT 1 AS place, 'role' AS kind,
     r.name + reduce(text = '', state IN plays.states | text + CASE text WHEN '' THEN ': ' ELSE ', ' END + state) AS says, d.title AS document
   UNION
-  UNWIND entities AS e
+  UNWIND places AS e
   MATCH (e)<-[:ABOUT]-(q:QAPair)-[:IN]->(:Passage)-[:PART_OF]->(d:Document)
   WHERE q.answer <> ''
   RETURN DISTINCT 2 AS place, 'pair about it' AS kind, q.question + ' ' + q.answer AS says, d.title AS document
   UNION
-  UNWIND entities AS e
+  UNWIND places AS e
   MATCH (e)<-[:ANSWERED_BY]-(q:QAPair)-[:IN]->(:Passage)-[:PART_OF]->(d:Document)
   RETURN DISTINCT 3 AS place, 'pair it answers' AS kind, q.question + ' ' + q.answer AS says, d.title AS document
   UNION
-  UNWIND entities AS e
+  UNWIND places AS e
   MATCH (e)<-[:MENTIONS]-(f:Proposition)-[:IN]->(:Passage)-[:PART_OF]->(d:Document)
   RETURN DISTINCT 4 AS place, 'fact' AS kind, f.text AS says, d.title AS document
   UNION
-  UNWIND entities AS e
-  MATCH (e)-[:IN]->(p:Passage)-[:PART_OF]->(d:Document)
+  UNWIND places AS e
+  MATCH (e)-[:IN*0..1]->(p:Passage)-[:PART_OF]->(d:Document)
   RETURN DISTINCT 5 AS place, 'passage' AS kind, reduce(text = '', word IN split(p.text, ' ')[..30] | text + CASE text WHEN '' THEN '' ELSE ' ' END + word) AS says, d.title AS document
 }
 WITH c, place, kind, says, document ORDER BY document

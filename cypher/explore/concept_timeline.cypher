@@ -13,9 +13,10 @@ CALL (concept) {
   WITH c ORDER BY c.passages DESC, c.id LIMIT 500
   RETURN c ORDER BY NOT c.joins, c.passages DESC, c.id LIMIT 1
 }
-MATCH (c)<-[:REFERS_TO]-(x:Entity)
+MATCH (c)<-[link:REFERS_TO|NAMES]-(x)
+WHERE link.counted OR type(link) = 'REFERS_TO'
 WITH c, x, since, until LIMIT 500
-MATCH (x)-[:IN]->(p:Passage)
+MATCH (x)-[:IN*0..1]->(p:Passage)
 WITH DISTINCT c, p, since, until
 MATCH (p)<-[:IN]-(e:Entity)
 WHERE e.from >= since AND e.from < until

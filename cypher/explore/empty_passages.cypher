@@ -1,6 +1,6 @@
 // Passages in which no name, verb phrase, pair or fact was found.
 MATCH (p:Passage)
-WHERE NOT EXISTS { (p)<-[:IN]-() }
+WHERE NOT EXISTS { (p)<-[:IN]-() } AND NOT EXISTS { MATCH (p)-[n:NAMES]->() WHERE n.counted }
 WITH p ORDER BY p.title, p.position, p.id
 LIMIT 100
 MATCH (p)-[:PART_OF]->(d:Document)

@@ -11,12 +11,13 @@ CALL (title) {
   WHERE title IS NULL
   WITH d ORDER BY d.loaded_at DESC, d.source LIMIT 20
   MATCH (d)<-[:PART_OF]-(p:Passage)
-  WHERE EXISTS { (p)<-[:IN]-(:Entity) }
+  WHERE EXISTS { (p)<-[:IN]-(:Entity) } OR EXISTS { (p)-[:NAMES]->(:Concept) }
   RETURN p ORDER BY d.loaded_at DESC, d.source, p.position LIMIT 1
 }
-MATCH path = (p)<-[:IN]-(e:Entity)-[:REFERS_TO]->(c:Concept)
+MATCH path = (p)<-[:IN*0..1]-(e)-[link:REFERS_TO|NAMES]->(c:Concept)
+WHERE link.counted OR type(link) = 'REFERS_TO'
 OPTIONAL MATCH (e)-[:PLAYS]->(r:Role)
-RETURN p.title AS title, p.position + 1 AS passage, e.name AS name, c.passages AS passages, collect(DISTINCT r.name) AS roles
+RETURN p.title AS title, p.position + 1 AS passage, coalesce(link.name, e.name) AS name, c.passages AS passages, collect(DISTINCT r.name) AS roles
   , collect(path) AS drawing
 ORDER BY passage, passages DESC, name
 LIMIT 200

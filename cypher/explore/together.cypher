@@ -12,12 +12,13 @@ CALL (concept) {
   WITH c ORDER BY c.passages DESC, c.id LIMIT 500
   RETURN c ORDER BY NOT c.joins, c.passages DESC, c.id LIMIT 1
 }
-MATCH (c)<-[:REFERS_TO]-(x:Entity)
+MATCH (c)<-[link:REFERS_TO|NAMES]-(x)
+WHERE link.counted OR type(link) = 'REFERS_TO'
 WITH c, x LIMIT 500
-MATCH (x)-[:IN]->(p:Passage)
+MATCH (x)-[:IN*0..1]->(p:Passage)
 WITH DISTINCT c, p
-MATCH (p)<-[:IN]-(e:Entity)-[:REFERS_TO]->(m:Concept)
-WHERE m.id <> c.id AND m.joins
+MATCH (p)<-[:IN*0..1]-()-[link:REFERS_TO|NAMES]->(m:Concept)
+WHERE (link.counted OR type(link) = 'REFERS_TO') AND m.id <> c.id AND m.joins
 RETURN c.name AS name, m.name AS with, count(DISTINCT p) AS passages, m.passages AS of_all
 ORDER BY passages DESC, of_all, with
 LIMIT 50

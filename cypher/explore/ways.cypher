@@ -14,10 +14,11 @@ CALL (concept) {
   RETURN a ORDER BY NOT a.joins, a.passages DESC, a.id LIMIT 1
 }
 CALL (a, common) {
-  MATCH (a)<-[:REFERS_TO]-(x:Entity)
+  MATCH (a)<-[link:REFERS_TO|NAMES]-(x)
+  WHERE link.counted OR type(link) = 'REFERS_TO'
   WITH a, x, common LIMIT 500
-  MATCH (x)-[:IN]->(:Passage)<-[:IN]-(e:Entity)-[:REFERS_TO]->(m:Concept)
-  WHERE m.id <> a.id AND m.passages <= common AND m.joins
+  MATCH (x)-[:IN*0..1]->(:Passage)<-[:IN*0..1]-()-[link:REFERS_TO|NAMES]->(m:Concept)
+  WHERE (link.counted OR type(link) = 'REFERS_TO') AND m.id <> a.id AND m.passages <= common AND m.joins
   WITH DISTINCT m LIMIT 500
   RETURN collect(m) AS near_a
 }
@@ -28,22 +29,24 @@ CALL (a, other, common, near_a) {
   WITH a, common, near_a, [m IN near_a | m.id] AS ids
   WHERE other IS NULL
   UNWIND near_a[..100] AS m
-  MATCH (m)<-[:REFERS_TO]-(:Entity)-[:IN]->(:Passage)<-[:IN]-(e:Entity)-[:REFERS_TO]->(b:Concept)
-  WHERE b.id <> a.id AND NOT b.id IN ids AND b.passages <= common AND b.joins
+  MATCH (m)<-[link:REFERS_TO|NAMES]-()-[:IN*0..1]->(:Passage)<-[:IN*0..1]-()-[last:REFERS_TO|NAMES]->(b:Concept)
+  WHERE (link.counted OR type(link) = 'REFERS_TO') AND (last.counted OR type(last) = 'REFERS_TO') AND b.id <> a.id AND NOT b.id IN ids AND b.passages <= common AND b.joins
   RETURN DISTINCT b ORDER BY b.passages DESC, b.id LIMIT 1
 }
 CALL (b, common) {
-  MATCH (b)<-[:REFERS_TO]-(x:Entity)
+  MATCH (b)<-[link:REFERS_TO|NAMES]-(x)
+  WHERE link.counted OR type(link) = 'REFERS_TO'
   WITH b, x, common LIMIT 500
-  MATCH (x)-[:IN]->(:Passage)<-[:IN]-(e:Entity)-[:REFERS_TO]->(m:Concept)
-  WHERE m.id <> b.id AND m.passages <= common AND m.joins
+  MATCH (x)-[:IN*0..1]->(:Passage)<-[:IN*0..1]-()-[link:REFERS_TO|NAMES]->(m:Concept)
+  WHERE (link.counted OR type(link) = 'REFERS_TO') AND m.id <> b.id AND m.passages <= common AND m.joins
   WITH DISTINCT m LIMIT 500
   RETURN collect(m) AS near_b
 }
 WITH a, b, common, near_a, near_b, [m IN near_b | m.id] AS ids_b
 CALL (a, b, near_a, ids_b) {
   WITH CASE WHEN a.passages < b.passages THEN a ELSE b END AS rare, CASE WHEN a.passages < b.passages THEN b ELSE a END AS often, a, b
-  MATCH (rare)<-[:REFERS_TO]-(:Entity)-[:IN]->(:Passage)<-[:IN]-(e:Entity)-[:REFERS_TO]->(often)
+  MATCH (rare)<-[link:REFERS_TO|NAMES]-()-[:IN*0..1]->(:Passage)<-[:IN*0..1]-()-[last:REFERS_TO|NAMES]->(often)
+  WHERE (link.counted OR type(link) = 'REFERS_TO') AND (last.counted OR type(last) = 'REFERS_TO')
   WITH DISTINCT a, b
   RETURN [a, b] AS way
   UNION
@@ -53,8 +56,8 @@ CALL (a, b, near_a, ids_b) {
   RETURN [a, m, b] AS way
   UNION
   UNWIND near_a AS m
-  MATCH (m)<-[:REFERS_TO]-(:Entity)-[:IN]->(:Passage)<-[:IN]-(e:Entity)-[:REFERS_TO]->(n:Concept)
-  WHERE n.id IN ids_b AND NOT n.id IN [a.id, b.id, m.id] AND m.id <> b.id
+  MATCH (m)<-[link:REFERS_TO|NAMES]-()-[:IN*0..1]->(:Passage)<-[:IN*0..1]-()-[last:REFERS_TO|NAMES]->(n:Concept)
+  WHERE (link.counted OR type(link) = 'REFERS_TO') AND (last.counted OR type(last) = 'REFERS_TO') AND n.id IN ids_b AND NOT n.id IN [a.id, b.id, m.id] AND m.id <> b.id
   WITH DISTINCT a, b, m, n LIMIT 1000
   RETURN [a, m, n, b] AS way
   UNION
@@ -69,14 +72,14 @@ CALL (a, b, common, near_a, near_b, ways) {
   WHERE size(ways) = 0
   CALL (a, b, common, near_a, near_b) {
     UNWIND near_a AS m
-    MATCH (m)<-[:REFERS_TO]-(:Entity)-[:IN]->(:Passage)<-[:IN]-(e:Entity)-[:REFERS_TO]->(k:Concept)
-    WHERE NOT k.id IN [a.id, b.id] AND k.passages <= common AND k.joins
+    MATCH (m)<-[link:REFERS_TO|NAMES]-()-[:IN*0..1]->(:Passage)<-[:IN*0..1]-()-[last:REFERS_TO|NAMES]->(k:Concept)
+    WHERE (link.counted OR type(link) = 'REFERS_TO') AND (last.counted OR type(last) = 'REFERS_TO') AND NOT k.id IN [a.id, b.id] AND k.passages <= common AND k.joins
     WITH DISTINCT k, m LIMIT 20000
     RETURN k, m AS before, null AS after
     UNION
     UNWIND near_b AS m
-    MATCH (m)<-[:REFERS_TO]-(:Entity)-[:IN]->(:Passage)<-[:IN]-(e:Entity)-[:REFERS_TO]->(k:Concept)
-    WHERE NOT k.id IN [a.id, b.id] AND k.passages <= common AND k.joins
+    MATCH (m)<-[link:REFERS_TO|NAMES]-()-[:IN*0..1]->(:Passage)<-[:IN*0..1]-()-[last:REFERS_TO|NAMES]->(k:Concept)
+    WHERE (link.counted OR type(link) = 'REFERS_TO') AND (last.counted OR type(last) = 'REFERS_TO') AND NOT k.id IN [a.id, b.id] AND k.passages <= common AND k.joins
     WITH DISTINCT k, m LIMIT 20000
     RETURN k, null AS before, m AS after
   }
@@ -93,7 +96,8 @@ UNWIND range(0, size(ways[chain]) - 2) AS place
 WITH chain, place, ways[chain][place] AS u, ways[chain][place + 1] AS v
 WITH chain, place, u, v, CASE WHEN u.passages < v.passages THEN u ELSE v END AS rare, CASE WHEN u.passages < v.passages THEN v ELSE u END AS often
 CALL (rare, often) {
-  MATCH path = (rare)<-[:REFERS_TO]-(:Entity)-[:IN]->(p:Passage)<-[:IN]-(:Entity)-[:REFERS_TO]->(often)
+  MATCH path = (rare)<-[link:REFERS_TO|NAMES]-()-[:IN*0..1]->(p:Passage)<-[:IN*0..1]-()-[last:REFERS_TO|NAMES]->(often)
+  WHERE (link.counted OR type(link) = 'REFERS_TO') AND (last.counted OR type(last) = 'REFERS_TO')
   RETURN p, path
   ORDER BY p.title, p.position, p.id LIMIT 1
 }

@@ -3,9 +3,9 @@
 MATCH (c:Concept {id: $id})
 CALL (c) {
   MATCH (c)-[:ALIAS_OF*0..2]-(:Concept)<-[:REFERS_TO]-(e:Entity)
-  RETURN DISTINCT e LIMIT 500
+  WITH DISTINCT e LIMIT 500
+  RETURN collect(e) AS entities
 }
-WITH c, collect(e) AS entities
 CALL (entities) {
   UNWIND entities AS e
   MATCH (e)-[plays:PLAYS]->(r:Role)

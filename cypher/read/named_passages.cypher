@@ -8,4 +8,9 @@ CALL (p) {
   WITH e, c, i, collect({role: r.name, states: plays.states}) AS roles
   RETURN collect({key: c.id, name: e.name, title: i.title, roles: roles}) AS names
 }
-RETURN d.id AS document, p.id AS id, p.text AS text, names
+CALL (p) {
+  MATCH (p)-[n:NAMES]->(c:Concept)
+  WHERE n.counted
+  RETURN collect({key: c.id, name: n.name, title: n.title, roles: []}) AS bare
+}
+RETURN d.id AS document, p.id AS id, p.text AS text, names + bare AS names

@@ -1,7 +1,8 @@
 // Concepts that miscount their passages, and nodes that nothing supports: all zero in a sound memory. Runs for `doctor`.
 CALL () {
   MATCH (c:Concept)
-  OPTIONAL MATCH (c)<-[:REFERS_TO]-(:Entity)-[:IN]->(p:Passage)
+  OPTIONAL MATCH (c)<-[link:REFERS_TO|NAMES]-()-[:IN*0..1]->(p:Passage)
+  WHERE link.counted OR type(link) = 'REFERS_TO'
   WITH c, count(DISTINCT p) AS places
   WHERE c.passages <> places
   RETURN count(c) AS miscounted

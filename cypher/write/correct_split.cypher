@@ -15,7 +15,7 @@ CALL (p, old, new) {
 CALL (p, old, new) {
   MATCH (p)-[names:NAMES]->(old)
   MERGE (p)-[other:NAMES]->(new)
-  ON CREATE SET other.title = names.title, other.weight = names.weight, other.name = names.name
+  ON CREATE SET other.title = names.title, other.weight = names.weight, other.name = names.name, other.counted = names.counted, other.opens = names.opens
   DELETE names
   RETURN count(*) AS named
 }

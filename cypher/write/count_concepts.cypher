@@ -2,7 +2,8 @@
 UNWIND $ids AS id
 MATCH (c:Concept {id: id})
 CALL (c) {
-  OPTIONAL MATCH (c)<-[:REFERS_TO]-(:Entity)-[:IN]->(p:Passage)
+  OPTIONAL MATCH (c)<-[link:REFERS_TO|NAMES]-()-[:IN*0..1]->(p:Passage)
+  WHERE link.counted OR type(link) = 'REFERS_TO'
   RETURN count(DISTINCT p) AS places
 }
 SET c.passages = places

@@ -17,4 +17,5 @@ WITH c, joins, spelling, sum(times) AS times
 ORDER BY times DESC, spelling DESC
 WITH c, joins, collect(spelling)[0] AS name
 SET c.name = name, c.joins = joins AND (name <> toLower(name) OR name = toUpper(name)),
-  c.opens = CASE WHEN EXISTS { (c)<-[:REFERS_TO]-(:Entity) } THEN NOT EXISTS { MATCH (c)<-[:REFERS_TO]-(e:Entity) WHERE e.opens IS NULL } END
+  c.opens = CASE WHEN EXISTS { (c)<-[:REFERS_TO]-(:Entity) } OR EXISTS { MATCH (c)<-[n:NAMES]-(:Passage) WHERE n.counted }
+    THEN NOT EXISTS { MATCH (c)<-[:REFERS_TO]-(e:Entity) WHERE e.opens IS NULL } AND NOT EXISTS { MATCH (c)<-[n:NAMES]-(:Passage) WHERE n.counted AND n.opens IS NULL } END

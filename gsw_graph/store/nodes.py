@@ -76,11 +76,14 @@ class In(StructuredRel):
 
 class Names(StructuredRel):
     """A passage names a concept, which walks follow: `weight` is more of its `title`, `name` is as written
-    where the entities of the document come from elsewhere."""
+    if no entity of the document says so. `counted`: rules found the name and nothing else of it, so it has no
+    entity in the document, and the concept counts this passage. `opens`: as of `Entity`."""
 
     title = BooleanProperty()
     weight = FloatProperty()
     name = StringProperty()
+    counted = BooleanProperty()
+    opens = BooleanProperty()
 
 
 class Plays(StructuredRel):
@@ -224,8 +227,9 @@ class Concept(Keyed):
 
 
 class Entity(Keyed):
-    """A name in one document; a date has `from` and `to`. `opens`: a word that begins sentences there, and
-    stands nowhere else."""
+    """What one document says of a name, if it is more than the name: a role, a part in a pair or a
+    proposition; a date has `from` and `to`. `opens`: a word that begins sentences there, and stands nowhere
+    else."""
 
     fulltext = ("name", "description")
     name = StringProperty()

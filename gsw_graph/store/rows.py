@@ -49,8 +49,9 @@ def rows_of(workspace: Workspace, vectors: Vectors, mode: Mode = "new") -> Rows:
         rows["documents"].append(_document(workspace))
         _add_passages(document, vectors, rows)
     ids = _Ids(workspace)
-    _add_entities(workspace, ids, rows)
-    rows["names"] = _names(workspace)
+    bare = _bare_names(workspace)
+    _add_entities(workspace, ids, bare, rows)
+    rows["names"] = _names(workspace, bare)
     spellings = {}
     for row in rows["entities"] + rows["names"]:
         spelling = {"id": row["key"], "name": row["name"], "joins": row["joins"]}
@@ -124,9 +125,27 @@ def _stored(vector: Vector) -> Row:
     return {"vector": pack_vector(vector), "embedding": vector.tolist()}
 
 
-def _names(workspace: Workspace) -> list[Row]:
+def _bare_names(workspace: Workspace) -> set[str]:
+    """Return the keys of names that rules found and of which they found nothing else: no role, no date, no
+    proposition. They have no Entity node; passages name their concepts."""
+    if workspace.names is not None:
+        return set()
+    keys, more = set(), set()
+    for entity in workspace.entities:
+        keys.add(entity.key)
+        if entity.roles:
+            more.add(entity.key)
+    for phrase in workspace.verb_phrases:
+        for pair in phrase.pairs:
+            more.update(map(normalise, pair.answers + pair.about))
+    for fact in workspace.propositions:
+        more.update(normalise(name) for name, _ in fact.mentions)
+    return keys - more
+
+
+def _names(workspace: Workspace, bare: set[str]) -> list[Row]:
     """Return a row for each name that passages have, dates apart: those that rules found in the text, which
-    are the entities where nothing else was extracted."""
+    are the entities if nothing else was extracted."""
     document = workspace.document
     is_extracted = workspace.names is not None
     rows: dict[str, Row] = {}
@@ -135,20 +154,25 @@ def _names(workspace: Workspace) -> list[Row]:
         if name.from_ is not None:
             continue
         key = name.key
-        row = rows.setdefault(key, {"key": key, "name": name.name, "joins": joins(name), "places": []})
+        is_bare = key in bare
+        opens = name.opens if is_bare else None
+        new = {"key": key, "name": name.name, "joins": joins(name), "opens": opens, "places": []}
+        row = rows.setdefault(key, new)
         row["name"] = max(row["name"], name.name)
         for position in sorted({*name.passages, *name.titles}):
             place = places.get((key, position))
             if place is None:
                 passage = document.passage_id(position)
-                place = {"passage": passage, "title": False, "weight": 1.0, "name": None}
+                place = {"passage": passage, "title": False, "weight": 1.0, "name": None, "counted": is_bare}
                 places[key, position] = place
                 row["places"].append(place)
             if position in name.titles:
                 place["title"] = True
                 place["weight"] = TITLE_WEIGHT
-            if is_extracted:
+            if is_extracted or is_bare:
                 place["name"] = max(place["name"] or "", name.name)
+    for row in rows.values():
+        row["passages"] = len(row["places"]) if row["key"] in bare else 0
     return [row for row in rows.values() if row["places"]]
 
 
@@ -158,10 +182,12 @@ def joins(name: Entity) -> bool:
     return name.from_ is None and is_distinctive(name.key.title())
 
 
-def _add_entities(workspace: Workspace, ids: _Ids, rows: Rows) -> None:
+def _add_entities(workspace: Workspace, ids: _Ids, bare: set[str], rows: Rows) -> None:
     document = workspace.document
     counted: dict[str, set[int]] = {}  # passages in which another spelling of a name was counted, by its key
     for entity in workspace.entities:
+        if entity.key in bare:
+            continue
         id_ = ids.written[entity.name]
         places = []
         for position in entity.passages:

@@ -105,8 +105,16 @@ def check_schema(state: MemoryState) -> None:
 
 def make_constraints(connection: Connection) -> None:
     """Make what MERGE and MATCH look up, where it is missing; SchemaError where another tool's index or
-    constraint is in the way."""
+    constraint is in the way.
+
+    The embedded engine stores a vector in 32 bits only if its property is declared before the first row, and
+    in twice that otherwise.
+    """
     _make(connection, _declared(connection, "unique", "range"), 0)
+    if connection.dialect.name == "arcadedb":
+        for index in _declared(connection, "vector"):
+            declaration, _ = definition(index, "arcadedb", 0)
+            connection.dialect.run_schema(declaration)
 
 
 def build_search_indexes(connection: Connection, dimension: int) -> None:
