@@ -213,7 +213,7 @@ def draw(
     \b
     Example:
       gswgraph draw 'MATCH way = (:QAPair)-[:ANSWERED_BY]->(:Entity) RETURN way LIMIT 25' --html pairs.html
-      gswgraph draw 'MATCH way = (c:Concept {id: $id})<-[:REFERS_TO]-()-[:IN]->() RETURN way' -p id=vellmouth --html vellmouth.html
+      gswgraph draw 'MATCH way = (c:Concept {id: $id})<-[:NAMES]-() RETURN way' -p id=vellmouth --html vellmouth.html
     """
     from gsw_graph.explore.picture.picture import check_path
 

@@ -47,14 +47,15 @@ def expected_counts(documents):
         edges["PART_OF"] += passages
         edges["NEXT"] += passages - 1
         for entity in rules.extract(document).entities:
+            concepts.add(entity.key)
+            if entity.from_ is None:
+                named.update((passage, entity.key) for passage in entity.passages)
+                continue
             nodes["Entity"] += 1
             edges["REFERS_TO"] += 1
             edges["IN"] += len(entity.passages)
             edges["PLAYS"] += len(entity.roles)
             roles.update(role for role, _ in entity.roles)
-            concepts.add(entity.key)
-            if entity.from_ is None:
-                named.update((passage, entity.key) for passage in entity.passages)
         edges["NAMES"] += len(named)
     nodes["Role"] = len(roles)
     nodes["Concept"] = len(concepts)

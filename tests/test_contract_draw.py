@@ -8,7 +8,7 @@ from gsw_graph.errors import InputError
 
 
 def test_a_name_stands_once_with_the_passages_behind_every_edge(corpus):
-    query = "MATCH way = (:Concept {id: $id})<-[:REFERS_TO]-(:Entity)-[:IN]->(:Passage) RETURN way"
+    query = "MATCH way = (:Concept {id: $id})<-[:NAMES]-(:Passage) RETURN way"
     picture = corpus.draw(query, id="vellmouth")
     names = [node for node in picture.nodes.values() if node.label != "Passage"]
     assert [(node.caption, node.label) for node in names] == [("Vellmouth", "Concept")]

@@ -58,7 +58,7 @@ def test_a_database_of_another_application_is_left_alone(fresh_settings, fake_em
 
 def test_another_extractor_reads_again_when_asked_to(fresh_settings, fake_embedder, tmp_path):
     with Memory.open(settings=fresh_settings) as memory:
-        path = records(tmp_path, "So Ana Petrova sang.")
+        path = records(tmp_path, "So Ana Petrova sang in 1901.")
         assert memory.load(path, extractor="none").nodes["Entity"] == 0
         assert memory.load(path, extractor="rules").documents.unchanged == 1
         report = memory.load(path, extractor="rules", upgrade=True)

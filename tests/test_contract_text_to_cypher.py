@@ -230,7 +230,7 @@ def asked(corpus, model, tmp_path):
 
 
 BY_DOCUMENT = block(
-    "MATCH (:Concept {id: $name})<-[:REFERS_TO]-(:Entity)-[:IN]->(p:Passage)-[:PART_OF]->(d:Document)\n"
+    "MATCH (:Concept {id: $name})<-[:NAMES]-(p:Passage)-[:PART_OF]->(d:Document)\n"
     "RETURN d.title AS document, collect(DISTINCT p.id) AS evidence ORDER BY document",
     {"name": "ottilie grau"},
 )
@@ -270,7 +270,7 @@ def test_a_count_cites_some_of_what_it_counts(asked, model):
 
 def test_a_row_without_all_values_has_a_dash(asked, model):
     model.statement = block(
-        "MATCH (:Concept {id: 'ottilie grau'})<-[:REFERS_TO]-(:Entity)-[:IN]->(p:Passage)-[:PART_OF]->(d:Document)\n"
+        "MATCH (:Concept {id: 'ottilie grau'})<-[:NAMES]-(p:Passage)-[:PART_OF]->(d:Document)\n"
         "RETURN left(d.meta_day, 4) AS year, count(DISTINCT d) AS documents, collect(DISTINCT p.id) AS evidence"
     )
     assert asked.ask(WHO, keep=False).answer == "–, 3"
@@ -300,7 +300,7 @@ def test_documents_that_are_not_ready_are_not_listed(asked, model):
 def test_a_count_of_nothing_stays_beside_others(asked, model):
     model.statement = block(
         "UNWIND ['ottilie grau', 'nobody'] AS name\n"
-        "OPTIONAL MATCH (:Concept {id: name})<-[:REFERS_TO]-(:Entity)-[:IN]->(p:Passage)-[:PART_OF]->(d:Document)\n"
+        "OPTIONAL MATCH (:Concept {id: name})<-[:NAMES]-(p:Passage)-[:PART_OF]->(d:Document)\n"
         "RETURN name, count(DISTINCT d) AS documents, collect(DISTINCT p.id) AS evidence ORDER BY documents"
     )
     answer = asked.ask(WHO, keep=False)

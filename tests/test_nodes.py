@@ -38,6 +38,7 @@ LATER_PROPERTIES = {
     ("Document", "given"),
     ("Document", "model"),
     ("Document", "unread"),
+    ("Entity", "opens"),
     ("Passage", "at"),
     ("Passage", "section"),
     ("Passage", "speaker"),

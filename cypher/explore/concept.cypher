@@ -12,7 +12,7 @@ CALL (concept) {
   RETURN c ORDER BY NOT c.joins, c.passages DESC, c.id LIMIT 1
 }
 MATCH (c)<-[link:REFERS_TO|NAMES]-(e)
-WHERE link.counted OR type(link) = 'REFERS_TO'
+WHERE link.counted OR link.weight IS NULL
 WITH c, e LIMIT 500
 WITH c, collect(e) AS places
 CALL (places) {

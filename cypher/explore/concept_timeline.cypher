@@ -14,7 +14,7 @@ CALL (concept) {
   RETURN c ORDER BY NOT c.joins, c.passages DESC, c.id LIMIT 1
 }
 MATCH (c)<-[link:REFERS_TO|NAMES]-(x)
-WHERE link.counted OR type(link) = 'REFERS_TO'
+WHERE link.counted OR link.weight IS NULL
 WITH c, x, since, until LIMIT 500
 MATCH (x)-[:IN*0..1]->(p:Passage)
 WITH DISTINCT c, p, since, until

@@ -12,7 +12,7 @@ WHERE c.opens IS NULL OR NOT c.opens OR NOT EXISTS {
 WITH c ORDER BY c.passages DESC, c.id
 LIMIT 25
 MATCH (c)<-[link:REFERS_TO|NAMES]-()-[:IN*0..1]->(:Passage)-[:PART_OF]->(d:Document)
-WHERE link.counted OR type(link) = 'REFERS_TO'
+WHERE link.counted OR link.weight IS NULL
 RETURN c.name AS name, c.passages AS passages, count(DISTINCT d) AS documents
 ORDER BY passages DESC, name
 LIMIT 25

@@ -15,7 +15,7 @@ CALL (title) {
   RETURN p ORDER BY d.loaded_at DESC, d.source, p.position LIMIT 1
 }
 MATCH path = (p)<-[:IN*0..1]-(e)-[link:REFERS_TO|NAMES]->(c:Concept)
-WHERE link.counted OR type(link) = 'REFERS_TO'
+WHERE link.counted OR link.weight IS NULL
 OPTIONAL MATCH (e)-[:PLAYS]->(r:Role)
 RETURN p.title AS title, p.position + 1 AS passage, coalesce(link.name, e.name) AS name, c.passages AS passages, collect(DISTINCT r.name) AS roles
   , collect(path) AS drawing

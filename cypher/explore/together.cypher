@@ -13,12 +13,12 @@ CALL (concept) {
   RETURN c ORDER BY NOT c.joins, c.passages DESC, c.id LIMIT 1
 }
 MATCH (c)<-[link:REFERS_TO|NAMES]-(x)
-WHERE link.counted OR type(link) = 'REFERS_TO'
+WHERE link.counted OR link.weight IS NULL
 WITH c, x LIMIT 500
 MATCH (x)-[:IN*0..1]->(p:Passage)
 WITH DISTINCT c, p
 MATCH (p)<-[:IN*0..1]-()-[link:REFERS_TO|NAMES]->(m:Concept)
-WHERE (link.counted OR type(link) = 'REFERS_TO') AND m.id <> c.id AND m.joins
+WHERE (link.counted OR link.weight IS NULL) AND m.id <> c.id AND m.joins
 RETURN c.name AS name, m.name AS with, count(DISTINCT p) AS passages, m.passages AS of_all
 ORDER BY passages DESC, of_all, with
 LIMIT 50

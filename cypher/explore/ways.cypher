@@ -15,10 +15,10 @@ CALL (concept) {
 }
 CALL (a, common) {
   MATCH (a)<-[link:REFERS_TO|NAMES]-(x)
-  WHERE link.counted OR type(link) = 'REFERS_TO'
+  WHERE link.counted OR link.weight IS NULL
   WITH a, x, common LIMIT 500
   MATCH (x)-[:IN*0..1]->(:Passage)<-[:IN*0..1]-()-[link:REFERS_TO|NAMES]->(m:Concept)
-  WHERE (link.counted OR type(link) = 'REFERS_TO') AND m.id <> a.id AND m.passages <= common AND m.joins
+  WHERE (link.counted OR link.weight IS NULL) AND m.id <> a.id AND m.passages <= common AND m.joins
   WITH DISTINCT m LIMIT 500
   RETURN collect(m) AS near_a
 }
@@ -30,15 +30,15 @@ CALL (a, other, common, near_a) {
   WHERE other IS NULL
   UNWIND near_a[..100] AS m
   MATCH (m)<-[link:REFERS_TO|NAMES]-()-[:IN*0..1]->(:Passage)<-[:IN*0..1]-()-[last:REFERS_TO|NAMES]->(b:Concept)
-  WHERE (link.counted OR type(link) = 'REFERS_TO') AND (last.counted OR type(last) = 'REFERS_TO') AND b.id <> a.id AND NOT b.id IN ids AND b.passages <= common AND b.joins
+  WHERE (link.counted OR link.weight IS NULL) AND (last.counted OR last.weight IS NULL) AND b.id <> a.id AND NOT b.id IN ids AND b.passages <= common AND b.joins
   RETURN DISTINCT b ORDER BY b.passages DESC, b.id LIMIT 1
 }
 CALL (b, common) {
   MATCH (b)<-[link:REFERS_TO|NAMES]-(x)
-  WHERE link.counted OR type(link) = 'REFERS_TO'
+  WHERE link.counted OR link.weight IS NULL
   WITH b, x, common LIMIT 500
   MATCH (x)-[:IN*0..1]->(:Passage)<-[:IN*0..1]-()-[link:REFERS_TO|NAMES]->(m:Concept)
-  WHERE (link.counted OR type(link) = 'REFERS_TO') AND m.id <> b.id AND m.passages <= common AND m.joins
+  WHERE (link.counted OR link.weight IS NULL) AND m.id <> b.id AND m.passages <= common AND m.joins
   WITH DISTINCT m LIMIT 500
   RETURN collect(m) AS near_b
 }
@@ -46,7 +46,7 @@ WITH a, b, common, near_a, near_b, [m IN near_b | m.id] AS ids_b
 CALL (a, b, near_a, ids_b) {
   WITH CASE WHEN a.passages < b.passages THEN a ELSE b END AS rare, CASE WHEN a.passages < b.passages THEN b ELSE a END AS often, a, b
   MATCH (rare)<-[link:REFERS_TO|NAMES]-()-[:IN*0..1]->(:Passage)<-[:IN*0..1]-()-[last:REFERS_TO|NAMES]->(often)
-  WHERE (link.counted OR type(link) = 'REFERS_TO') AND (last.counted OR type(last) = 'REFERS_TO')
+  WHERE (link.counted OR link.weight IS NULL) AND (last.counted OR last.weight IS NULL)
   WITH DISTINCT a, b
   RETURN [a, b] AS way
   UNION
@@ -57,7 +57,7 @@ CALL (a, b, near_a, ids_b) {
   UNION
   UNWIND near_a AS m
   MATCH (m)<-[link:REFERS_TO|NAMES]-()-[:IN*0..1]->(:Passage)<-[:IN*0..1]-()-[last:REFERS_TO|NAMES]->(n:Concept)
-  WHERE (link.counted OR type(link) = 'REFERS_TO') AND (last.counted OR type(last) = 'REFERS_TO') AND n.id IN ids_b AND NOT n.id IN [a.id, b.id, m.id] AND m.id <> b.id
+  WHERE (link.counted OR link.weight IS NULL) AND (last.counted OR last.weight IS NULL) AND n.id IN ids_b AND NOT n.id IN [a.id, b.id, m.id] AND m.id <> b.id
   WITH DISTINCT a, b, m, n LIMIT 1000
   RETURN [a, m, n, b] AS way
   UNION
@@ -73,13 +73,13 @@ CALL (a, b, common, near_a, near_b, ways) {
   CALL (a, b, common, near_a, near_b) {
     UNWIND near_a AS m
     MATCH (m)<-[link:REFERS_TO|NAMES]-()-[:IN*0..1]->(:Passage)<-[:IN*0..1]-()-[last:REFERS_TO|NAMES]->(k:Concept)
-    WHERE (link.counted OR type(link) = 'REFERS_TO') AND (last.counted OR type(last) = 'REFERS_TO') AND NOT k.id IN [a.id, b.id] AND k.passages <= common AND k.joins
+    WHERE (link.counted OR link.weight IS NULL) AND (last.counted OR last.weight IS NULL) AND NOT k.id IN [a.id, b.id] AND k.passages <= common AND k.joins
     WITH DISTINCT k, m LIMIT 20000
     RETURN k, m AS before, null AS after
     UNION
     UNWIND near_b AS m
     MATCH (m)<-[link:REFERS_TO|NAMES]-()-[:IN*0..1]->(:Passage)<-[:IN*0..1]-()-[last:REFERS_TO|NAMES]->(k:Concept)
-    WHERE (link.counted OR type(link) = 'REFERS_TO') AND (last.counted OR type(last) = 'REFERS_TO') AND NOT k.id IN [a.id, b.id] AND k.passages <= common AND k.joins
+    WHERE (link.counted OR link.weight IS NULL) AND (last.counted OR last.weight IS NULL) AND NOT k.id IN [a.id, b.id] AND k.passages <= common AND k.joins
     WITH DISTINCT k, m LIMIT 20000
     RETURN k, null AS before, m AS after
   }
@@ -97,7 +97,7 @@ WITH chain, place, ways[chain][place] AS u, ways[chain][place + 1] AS v
 WITH chain, place, u, v, CASE WHEN u.passages < v.passages THEN u ELSE v END AS rare, CASE WHEN u.passages < v.passages THEN v ELSE u END AS often
 CALL (rare, often) {
   MATCH path = (rare)<-[link:REFERS_TO|NAMES]-()-[:IN*0..1]->(p:Passage)<-[:IN*0..1]-()-[last:REFERS_TO|NAMES]->(often)
-  WHERE (link.counted OR type(link) = 'REFERS_TO') AND (last.counted OR type(last) = 'REFERS_TO')
+  WHERE (link.counted OR link.weight IS NULL) AND (last.counted OR last.weight IS NULL)
   RETURN p, path
   ORDER BY p.title, p.position, p.id LIMIT 1
 }

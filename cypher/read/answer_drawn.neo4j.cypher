@@ -11,7 +11,7 @@ CALL (asked, pairs) {
   UNION
   UNWIND pairs AS pair
   MATCH path = (pair)-[how:ABOUT|ANSWERED_BY]->(name:Entity)
-  WHERE type(how) = 'ANSWERED_BY' OR EXISTS { MATCH (name)-[:REFERS_TO]->(c:Concept) WHERE c.joins AND c.passages <= 50 }
+  WHERE how.position IS NOT NULL OR EXISTS { MATCH (name)-[:REFERS_TO]->(c:Concept) WHERE c.joins AND c.passages <= 50 }
   RETURN path
   UNION
   UNWIND pairs AS one

@@ -12,7 +12,7 @@ CALL () {
   RETURN fact.id AS fact, coalesce(fact.text, fact.question) AS fact_text, fact.answers AS answers, cosine, p
   UNION ALL
   MATCH (:Concept {id: $key})-[:ALIAS_OF*0..2]-(:Concept)<-[link:REFERS_TO|NAMES]-()-[:IN*0..1]->(p:Passage)
-  WHERE (link.counted OR type(link) = 'REFERS_TO') AND ($scope IS NULL OR coalesce($scope[p.id], $open))
+  WHERE (link.counted OR link.weight IS NULL) AND ($scope IS NULL OR coalesce($scope[p.id], $open))
   WITH DISTINCT p LIMIT $scan
   WITH p, vector.similarity.cosine(p.embedding, $embedding) AS cosine
   ORDER BY cosine DESC, p.id

@@ -40,7 +40,7 @@ CALL () {
   UNION ALL
   UNWIND $keys AS key
   MATCH (:Concept {id: key})-[:ALIAS_OF*0..2]-(c:Concept)
-  WHERE (c.passages <= $common OR ($scope IS NOT NULL AND COUNT { MATCH (c)<-[link:REFERS_TO|NAMES]-()-[:IN*0..1]->(p:Passage) WHERE (link.counted OR type(link) = 'REFERS_TO') AND coalesce($scope[p.id], $open) } <= $common))
+  WHERE (c.passages <= $common OR ($scope IS NOT NULL AND COUNT { MATCH (c)<-[link:REFERS_TO|NAMES]-()-[:IN*0..1]->(p:Passage) WHERE (link.counted OR link.weight IS NULL) AND coalesce($scope[p.id], $open) } <= $common))
   MATCH (c)<-[:REFERS_TO]-(:Entity)<-[:MENTIONS|ABOUT]-(fact)
   RETURN fact, 0.0 AS lexical
 }

@@ -20,7 +20,7 @@ CALL (question) {
   UNWIND CASE WHEN question.words = '' THEN [] ELSE [question.words] END AS words
   CALL db.index.fulltext.queryNodes('entity_text', words, {limit: toInteger($entities * 10 * $spread)}) YIELD node AS e, score
   MATCH (e)-[:REFERS_TO]->(c:Concept)
-  WHERE (c.passages <= $common OR ($scope IS NOT NULL AND COUNT { MATCH (c)<-[link:REFERS_TO|NAMES]-()-[:IN*0..1]->(p:Passage) WHERE (link.counted OR type(link) = 'REFERS_TO') AND coalesce($scope[p.id], $open) } <= $common)) AND ($scope IS NULL OR EXISTS { MATCH (e)-[:IN]->(p:Passage) WHERE coalesce($scope[p.id], $open) })
+  WHERE (c.passages <= $common OR ($scope IS NOT NULL AND COUNT { MATCH (c)<-[link:REFERS_TO|NAMES]-()-[:IN*0..1]->(p:Passage) WHERE (link.counted OR link.weight IS NULL) AND coalesce($scope[p.id], $open) } <= $common)) AND ($scope IS NULL OR EXISTS { MATCH (e)-[:IN]->(p:Passage) WHERE coalesce($scope[p.id], $open) })
   WITH c, max(score) AS score, collect(e) AS written
   ORDER BY score DESC, c.id
   LIMIT $entities
@@ -36,7 +36,7 @@ CALL (question) {
 CALL (question) {
   UNWIND question.keys AS key
   MATCH (:Concept {id: key})-[:ALIAS_OF*0..2]-(c:Concept)
-  WHERE c.passages <= $common OR ($scope IS NOT NULL AND COUNT { MATCH (c)<-[link:REFERS_TO|NAMES]-()-[:IN*0..1]->(p:Passage) WHERE (link.counted OR type(link) = 'REFERS_TO') AND coalesce($scope[p.id], $open) } <= $common)
+  WHERE c.passages <= $common OR ($scope IS NOT NULL AND COUNT { MATCH (c)<-[link:REFERS_TO|NAMES]-()-[:IN*0..1]->(p:Passage) WHERE (link.counted OR link.weight IS NULL) AND coalesce($scope[p.id], $open) } <= $common)
   MATCH (c)<-[:REFERS_TO]-(:Entity)<-[:ABOUT]-(pair:QAPair)
   RETURN collect(DISTINCT pair) AS named
 }

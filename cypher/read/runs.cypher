@@ -25,7 +25,7 @@ CALL () {
   UNION ALL
   UNWIND $keys AS key
   MATCH (:Concept {id: key})-[:ALIAS_OF*0..2]-(c:Concept)
-  WHERE (c.passages <= $common OR ($scope IS NOT NULL AND COUNT { MATCH (c)<-[link:REFERS_TO|NAMES]-()-[:IN*0..1]->(p:Passage) WHERE (link.counted OR type(link) = 'REFERS_TO') AND coalesce($scope[p.id], $open) } <= $common))
+  WHERE (c.passages <= $common OR ($scope IS NOT NULL AND COUNT { MATCH (c)<-[link:REFERS_TO|NAMES]-()-[:IN*0..1]->(p:Passage) WHERE (link.counted OR link.weight IS NULL) AND coalesce($scope[p.id], $open) } <= $common))
   MATCH (c)<-[:REFERS_TO]-(:Entity)<-[:ABOUT|ANSWERED_BY|MENTIONS]-(x)
   WHERE (x:QAPair OR x:Proposition) AND ($scope IS NULL OR EXISTS { MATCH (x)-[:IN]->(p:Passage) WHERE coalesce($scope[p.id], $open) })
   RETURN x, 1.0 AS score
@@ -52,7 +52,7 @@ CALL (ends) {
   OPTIONAL MATCH (c)-[:ALIAS_OF]->(canonical:Concept)
   WITH c, coalesce(canonical, c) AS shown, coalesce(canonical.vector, c.vector) AS vector
   RETURN collect([c.id, shown.id, shown.name, vector, CASE WHEN $scope IS NULL THEN shown.passages
-    ELSE COUNT { MATCH (shown)<-[:ALIAS_OF*0..1]-(:Concept)<-[link:REFERS_TO|NAMES]-()-[:IN*0..1]->(p:Passage) WHERE (link.counted OR type(link) = 'REFERS_TO') AND coalesce($scope[p.id], $open) RETURN DISTINCT p } END]) AS concepts
+    ELSE COUNT { MATCH (shown)<-[:ALIAS_OF*0..1]-(:Concept)<-[link:REFERS_TO|NAMES]-()-[:IN*0..1]->(p:Passage) WHERE (link.counted OR link.weight IS NULL) AND coalesce($scope[p.id], $open) RETURN DISTINCT p } END]) AS concepts
 }
 MATCH (m:Memory {id: 'memory'})
 RETURN m.runs = m.version AS complete, edges, concepts, [l IN kinds | [l.name, l.vector]] AS relations

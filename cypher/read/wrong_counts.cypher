@@ -2,7 +2,7 @@
 CALL () {
   MATCH (c:Concept)
   OPTIONAL MATCH (c)<-[link:REFERS_TO|NAMES]-()-[:IN*0..1]->(p:Passage)
-  WHERE link.counted OR type(link) = 'REFERS_TO'
+  WHERE link.counted OR link.weight IS NULL
   WITH c, count(DISTINCT p) AS places
   WHERE c.passages <> places
   RETURN count(c) AS miscounted

@@ -3,7 +3,7 @@ UNWIND $ids AS id
 MATCH (c:Concept {id: id})
 CALL (c) {
   OPTIONAL MATCH (c)<-[link:REFERS_TO|NAMES]-()-[:IN*0..1]->(p:Passage)
-  WHERE link.counted OR type(link) = 'REFERS_TO'
+  WHERE link.counted OR link.weight IS NULL
   RETURN count(DISTINCT p) AS places
 }
 SET c.passages = places

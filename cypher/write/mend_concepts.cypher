@@ -3,7 +3,7 @@ MATCH (c:Concept)
 WHERE c.id IS NOT NULL
 CALL (c) {
   OPTIONAL MATCH (c)<-[link:REFERS_TO|NAMES]-()-[:IN*0..1]->(p:Passage)
-  WHERE link.counted OR type(link) = 'REFERS_TO'
+  WHERE link.counted OR link.weight IS NULL
   RETURN count(DISTINCT p) AS places
 }
 CALL (c) {
