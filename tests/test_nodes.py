@@ -154,14 +154,11 @@ def test_the_classes_read_a_loaded_memory(server_settings, tmp_path, monkeypatch
             nodes.connect(memory)
             concept = nodes.Concept.nodes.get(uid="vellmouth")
             assert concept.name == "Vellmouth"
-            entities = concept.entities.all()
-            assert {entity.name for entity in entities} == {"Vellmouth"}
-            passages = {passage.uid for entity in entities for passage in entity.passages.all()}
-            assert len(passages) == concept.passages
-            entity = next(
-                e for e in entities if any(e.passages.relationship(p).title for p in e.passages.all())
-            )
-            passage = next(p for p in entity.passages.all() if entity.passages.relationship(p).title)
+            passages = concept.named_by.all()
+            assert len({passage.uid for passage in passages}) == concept.passages
+            links = [concept.named_by.relationship(passage) for passage in passages]
+            assert {(link.name, link.counted) for link in links} == {("Vellmouth", True)}
+            passage = next(p for p, link in zip(passages, links, strict=True) if link.title)
             assert "Vellmouth" in passage.title
             assert passage.document.single().status == "ready"
             assert len(passage.embedding) == fakes.DIMENSION
