@@ -20,8 +20,13 @@ CALL (p) {
   RETURN collect({id: f.id, text: f.text}) AS propositions
 }
 CALL (p) {
+  MATCH (p)-[:NAMES]->(c:Concept)
+  RETURN collect(c.id) AS names
+}
+CALL (p) {
   MATCH (p)-[n:NAMES]->(c:Concept)
-  RETURN collect(c.id) AS names, collect(CASE WHEN n.counted THEN {id: c.id, name: n.name, title: n.title, from: null, to: null, opens: n.opens AND c.opens, roles: []} END) AS bare
+  WHERE n.counted
+  RETURN collect({id: c.id, name: n.name, title: n.title, from: null, to: null, opens: n.opens AND c.opens, roles: []}) AS bare
 }
 RETURN p.id AS id, p.position AS position, p.title AS title, p.text AS text, p.section AS section, names, entities + bare AS entities, phrases, propositions
 ORDER BY position

@@ -353,6 +353,8 @@ def check_parameters(request: Request, memory: MemoryName = None) -> None:  # no
     Raises:
         RequestValidationError: There is one.
     """
+    if not request.query_params:
+        return
     path = f"{PREFIX}{request.scope['route'].path_format}"
     route = request.app.openapi()["paths"][path][request.method.lower()]
     known = [parameter["name"] for parameter in route["parameters"] if parameter["in"] == "query"]
