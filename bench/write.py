@@ -1,12 +1,14 @@
 """Our writer against a bare driver loop: the same rows, the same engine, the same run. Prints rows a second
 and the ratio.
 
-    python bench/write.py [--memory URL] [--corpus FILE] [--passages 2000] [--rounds 3] [--writers 1,4,16]
+    python bench/write.py [--memory URL] [--corpus FILE] [--passages 2000] [--rounds 3]
+        [--writers 1,4,16 [--delay 10]]
 
 A bare loop is what a careful user writes in ten lines: one statement a batch of 1,000 rows, each a managed
 transaction, one thread. Both get the same rows, built before the clock starts; ours keeps documents whole and
 raises the version stamp. How long building the rows takes is told apart. --writers instead writes a
-transaction a document by so many threads. The database is emptied in between: give no memory you need.
+transaction a document by so many threads; --delay has each message to and from a server so many milliseconds
+late, as over a network. The database is emptied in between: give no memory you need.
 """
 
 from __future__ import annotations
@@ -18,8 +20,10 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
+from urllib.parse import urlsplit
 
 import numpy as np
+from delayed import delayed
 from made import copies, originals, vectors
 
 from gsw_graph.config import Settings
@@ -91,6 +95,7 @@ def main() -> None:
     parser.add_argument("--passages", type=int, default=2000)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--writers", default="")
+    parser.add_argument("--delay", type=float, default=0, help="milliseconds, each way")
     arguments = parser.parse_args()
     rng = np.random.default_rng(0)
     base = rng.normal(size=(100_000, 384)).astype(np.float32)
@@ -99,7 +104,12 @@ def main() -> None:
         for copy, first, w in copies(originals(arguments.corpus), arguments.passages)
     ]
     with tempfile.TemporaryDirectory() as folder:
-        connection = connect(replace(Settings.from_env(), memory=arguments.memory or f"{folder}/memory"))
+        memory = arguments.memory or f"{folder}/memory"
+        if arguments.delay:
+            address = urlsplit(memory)
+            port = delayed(address.port or 7687, arguments.delay / 1000)
+            memory = f"{address.scheme}://{address.hostname}:{port}"
+        connection = connect(replace(Settings.from_env(), memory=memory))
         schema.prepare(connection, "none", 384)
         if arguments.writers:
             side_by_side(connection, work, list(map(int, arguments.writers.split(","))))

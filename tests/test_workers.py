@@ -8,16 +8,20 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import engines
 import pytest
-from dump import dump
+from dump import differences, dump
 
 from gsw_graph import Memory
 from gsw_graph.errors import InputError
+from gsw_graph.extract import rules
 from gsw_graph.load.options import LoadOptions
 from gsw_graph.load.workers import _share
+from gsw_graph.loaders import read
+from gsw_graph.store import writer
 
 DOCUMENTS = 300
 
@@ -40,6 +44,39 @@ def load_whole(settings, file):
         whole = dump(memory, vectors=False)
         memory.forget(everything=True)
     return whole
+
+
+def test_writers_side_by_side_make_the_graph_of_one(server_settings, tmp_path):
+    """Eight threads write documents that share most names, a transaction each, while another forgets some."""
+    engines.empty(server_settings, keep_schema=True)
+    file = write_corpus(tmp_path)
+    whole = load_whole(server_settings, file)
+    workspaces = [rules.extract(document) for document in read([str(file)])]
+    with Memory.open(settings=server_settings) as memory:
+        texts = [passage.full_text for item in workspaces for passage in item.document.passages]
+        vectors = dict(zip(texts, memory.embedder.encode(texts), strict=True))
+        gone, kept = workspaces[:60], workspaces[60:]
+        write(memory, gone, vectors)
+
+        def forget_some(begin):
+            with memory._connection.session() as session:
+                writer.forget(session, [item.document.id for item in gone[begin : begin + 10]])
+
+        with ThreadPoolExecutor(10) as pool:
+            written = [pool.submit(write, memory, [item], vectors) for item in kept]
+            forgotten = [pool.submit(forget_some, begin) for begin in range(0, 60, 10)]
+            for future in written + forgotten:
+                future.result()
+        write(memory, gone, vectors)
+        assert differences(dump(memory, vectors=False), whole) == []
+
+
+def write(memory, workspaces, vectors):
+    """Write some workspaces in a transaction."""
+    batch = writer.Batch()
+    for workspace in workspaces:
+        batch.add(workspace, vectors)
+    writer.write_batch(memory._connection, batch)
 
 
 def test_parts_are_the_whole_and_none_twice():
@@ -86,6 +123,7 @@ def test_workers_write_the_graph_of_one_process_also_if_one_is_killed(server_set
     }
     environment = os.environ | {name: value for name, value in own.items() if value}
     whole = load_whole(server_settings, file)
+    engines.empty(server_settings)  # workers make the schema side by side
     with Memory.open(settings=server_settings) as memory:
         with subprocess.Popen(
             command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE
