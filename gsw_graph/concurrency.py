@@ -47,6 +47,11 @@ class Cancel:
             raise EndedError(self._reason)
 
 
+def check_of(cancel: Cancel | None) -> Check:
+    """Return the check of a `Cancel`; without it, one that never raises."""
+    return cancel.check if cancel else never_cancelled
+
+
 def grouped(items: Iterable[T], size: Callable[[T], float], most: float) -> Iterator[list[T]]:
     """Yield runs of items in their order, each of at most `most` in units of `size`, or of one item."""
     group: list[T] = []

@@ -16,7 +16,7 @@ import httpx
 from pydantic import TypeAdapter, ValidationError
 
 from gsw_graph import errors
-from gsw_graph.concurrency import never_cancelled
+from gsw_graph.concurrency import check_of
 from gsw_graph.engine import split_address
 from gsw_graph.errors import EngineError, GswGraphError, InputError
 from gsw_graph.explore.contents import ALL
@@ -226,7 +226,7 @@ class RemoteMemory:
     ) -> results.LoadReport:
         """Load as `Memory.load`: the server reads the files, and is sent standard input, uploads, or pages,
         which are fetched here."""
-        check = cancel.check if cancel else never_cancelled
+        check = check_of(cancel)
         addresses = [path for path in paths if is_address(path)]
         if addresses:
             if uploads or len(addresses) < len(paths):
