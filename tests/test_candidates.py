@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from chain_fakes import grown, pair, plan
 
-from gsw_graph.ask.retrieve import qa_chains as candidates
+from gsw_graph.ask.retrieve.chains import candidates
+from gsw_graph.ask.retrieve.chains.candidates import CandidateSearch, document
 from gsw_graph.ask.retrieve.context import Context
 from gsw_graph.ask.retrieve.pair_score import concrete
-from gsw_graph.ask.retrieve.qa_chains import CandidateSearch, document
 from gsw_graph.ask.retrieve.recipes import ChainRecipe
 from gsw_graph.models.embed.embedder import Embedder
 from gsw_graph.store.facts import HopQuestion, HopResult

@@ -18,7 +18,7 @@ from gsw_graph.ask.answer.evidence import Item, Run, Sentence, chains, disagreem
 from gsw_graph.ask.answer.reader import UNSUPPORTED, build_request, parse_reply, read_answer
 from gsw_graph.ask.options import AskOptions
 from gsw_graph.ask.retrieve import entities
-from gsw_graph.ask.retrieve.qa_chains import one_hop
+from gsw_graph.ask.retrieve.chains.search import one_hop
 from gsw_graph.ask.retrieve.recipes import PANINI
 from gsw_graph.ask.strategy import Retrieved
 from gsw_graph.errors import InputError

@@ -23,7 +23,7 @@ from gsw_graph.ask.answer.reader import (
     parse_reply,
     read_answer,
 )
-from gsw_graph.ask.retrieve.qa_chains import ScoredPair
+from gsw_graph.ask.retrieve.chains.records import ScoredPair
 from gsw_graph.ask.retrieve.strategies.fusion import RICR
 from gsw_graph.ask.strategy import AnswerDraft, Retrieved
 from gsw_graph.errors import ReplyError

@@ -8,7 +8,7 @@ import pytest
 from chain_fakes import Find, grown, pair, plan
 
 from gsw_graph.ask.answer.evidence import BUDGET, chains, gather, listed, passages
-from gsw_graph.ask.retrieve.qa_chains import ScoredPair
+from gsw_graph.ask.retrieve.chains.records import ScoredPair
 from gsw_graph.ask.strategy import Retrieved
 from gsw_graph.model.results import RankedPassage
 from gsw_graph.models.chat.request import estimate

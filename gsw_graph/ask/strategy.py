@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
     from gsw_graph.ask.answer.evidence import Item
     from gsw_graph.ask.plan import Plan
+    from gsw_graph.ask.retrieve.chains.records import BeamChain, Beams
     from gsw_graph.ask.retrieve.context import Context
-    from gsw_graph.ask.retrieve.qa_chains import BeamChain, Beams
     from gsw_graph.model.results import CachedAnswer, Citation, Conflict, RankedPassage, Statement
 
 Need = Literal["pairs", "propositions", "llm"]

@@ -20,9 +20,10 @@ from scipy.special import logsumexp
 from gsw_graph.ask.answer.chains import features as chain_features
 from gsw_graph.ask.options import AskOptions
 from gsw_graph.ask.plan import parse
+from gsw_graph.ask.retrieve.chains.beam import grow_chains
+from gsw_graph.ask.retrieve.chains.candidates import CandidateSearch, WalkingCandidateSearch
 from gsw_graph.ask.retrieve.context import Context
 from gsw_graph.ask.retrieve.pair_score import ConcreteQuestion, concrete, features
-from gsw_graph.ask.retrieve.qa_chains import CandidateSearch, WalkingCandidateSearch, grow_chains
 from gsw_graph.ask.retrieve.recipes import Fit
 from gsw_graph.ask.retrieve.strategies.fusion import FUSION, RICR
 from gsw_graph.errors import InputError

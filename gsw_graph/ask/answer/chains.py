@@ -15,7 +15,7 @@ from gsw_graph.text.words import content_words
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gsw_graph.ask.retrieve.qa_chains import BeamChain
+    from gsw_graph.ask.retrieve.chains.records import BeamChain
     from gsw_graph.ask.strategy import ChainScale, Retrieved
     from gsw_graph.model.results import Chain
 

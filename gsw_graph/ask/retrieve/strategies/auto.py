@@ -21,7 +21,7 @@ from gsw_graph.ask.retrieve.agents import Team, request_for
 from gsw_graph.ask.retrieve.comparison import Sides, sides_of
 from gsw_graph.ask.retrieve.names.linking import lucene_words, mentions
 from gsw_graph.ask.retrieve.recipes import AutoRecipe, SelectRecipe
-from gsw_graph.ask.retrieve.strategies.fusion import FUSION
+from gsw_graph.ask.retrieve.strategies.fusion import FUSION, with_one_pair
 from gsw_graph.ask.retrieve.strategies.linked import LINKED
 from gsw_graph.ask.strategy import AnswerDraft, Query, Retrieved, Strategy, reciprocal_rank_fusion
 from gsw_graph.errors import ReplyError
@@ -79,8 +79,6 @@ def search_fitting(context: Context, query: Query, recipe: AutoRecipe) -> Retrie
     retrieved = replace(retrieved, ran=retrieved.ran or FUSION.name, why=why)
     if not query.answer or context.llm is not None:
         return retrieved
-    from gsw_graph.ask.retrieve.qa_chains import with_one_pair
-
     return with_one_pair(context, query, retrieved, recipe.sure)
 
 

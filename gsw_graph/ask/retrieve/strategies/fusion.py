@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 def run_ricr(context: Context, query: Query, recipe: ChainRecipe) -> Retrieved:
     """Follow chains whose candidates come from the graph and are scored by vectors and words, or by a
     reranker."""
-    from gsw_graph.ask.retrieve.qa_chains import CandidateSearch, follow
+    from gsw_graph.ask.retrieve.chains.candidates import CandidateSearch
+    from gsw_graph.ask.retrieve.chains.search import follow
 
     return follow(context, query, CandidateSearch(context, recipe), recipe)
 
@@ -40,8 +41,10 @@ RICR = Strategy(
 
 def run(context: Context, query: Query, recipe: FusionRecipe) -> Retrieved:
     """Find by chains whose every hop walks, without one two walks."""
+    from gsw_graph.ask.retrieve.chains.bridges import walk_twice
+    from gsw_graph.ask.retrieve.chains.candidates import WalkingCandidateSearch
+    from gsw_graph.ask.retrieve.chains.search import follow
     from gsw_graph.ask.retrieve.names.trace import write_walk
-    from gsw_graph.ask.retrieve.qa_chains import WalkingCandidateSearch, follow, walk_twice
 
     if query.plan:
         return follow(context, query, WalkingCandidateSearch(context, recipe), recipe.chains)
@@ -73,3 +76,29 @@ FUSION = Strategy(
     confidence=(1.214, 1.736, 1.452, 3.583, 4.166),
     steady=True,
 )
+
+
+def with_one_pair(context: Context, query: Query, retrieved: Retrieved, sure: float) -> Retrieved:
+    """Add the answer of one hop to a result, if its confidence is `sure` at least. A question of several hops
+    has words that no one pair speaks of."""
+    from gsw_graph.ask.answer.chains import from_chains
+    from gsw_graph.ask.retrieve.chains.beam import grow_chains
+    from gsw_graph.ask.retrieve.chains.candidates import CandidateSearch
+    from gsw_graph.ask.retrieve.chains.search import one_hop
+
+    question, recipe = query.question, RICR.recipe
+    find = CandidateSearch(context, recipe)
+    beams = grow_chains(one_hop(question), question, find, recipe, planned=False)
+    ends = beams.ends()
+    if not ends:
+        return retrieved
+    best = ends[0]
+    with context.clock("database"):
+        cited = context.reader.passages([best.hops[-1].pair.passage], [best.score])
+    if not cited:  # its document was replaced meanwhile
+        return retrieved
+    hop = replace(retrieved, beams=beams, cited={passage.id: passage for passage in cited})
+    draft = from_chains(question, hop, context.confidence(RICR), answer=True)
+    if draft.answer is None or (draft.confidence or 0.0) < sure:
+        return retrieved
+    return replace(hop, draft=draft)

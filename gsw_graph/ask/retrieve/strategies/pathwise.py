@@ -33,7 +33,7 @@ from gsw_graph.ask.retrieve.intent import (
 from gsw_graph.ask.retrieve.names.linking import lucene_words, mentions
 from gsw_graph.ask.retrieve.recipes import PATHWISE_RECIPES, PathwiseRecipe, SearchRecipe
 from gsw_graph.ask.retrieve.strategies.baselines import DENSE
-from gsw_graph.ask.retrieve.strategies.fusion import FUSION
+from gsw_graph.ask.retrieve.strategies.fusion import FUSION, with_one_pair
 from gsw_graph.ask.retrieve.strategies.linked import LINKED
 from gsw_graph.ask.strategy import Query, Retrieved, Strategy, reciprocal_rank_fusion
 from gsw_graph.errors import ReplyError
@@ -49,8 +49,8 @@ if TYPE_CHECKING:
 
     from gsw_graph.ask.plan import Plan
     from gsw_graph.ask.retrieve.agents import Agent
+    from gsw_graph.ask.retrieve.chains.records import Link
     from gsw_graph.ask.retrieve.context import Context
-    from gsw_graph.ask.retrieve.qa_chains import Link
     from gsw_graph.model.results import RankedPassage
 
     Passages: TypeAlias = list[RankedPassage]
@@ -458,8 +458,6 @@ def _search_hybrid(context: Context, query: Query, weight: float) -> Retrieved:
     else:
         retrieved = DENSE.with_recipe(SearchRecipe(rerank=0))(context, query)
     if query.answer and context.has_pairs and context.llm is None:
-        from gsw_graph.ask.retrieve.qa_chains import with_one_pair
-
         return with_one_pair(context, query, retrieved, ONE_PAIR)
     return retrieved
 
