@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+import gsw_graph
+from gsw_graph.cli.load import print_summary
 from gsw_graph.cli.options import json_option, memory_option, open_memory
+from gsw_graph.cli.text.answers import print_answer
 from gsw_graph.cli.text.output import Waiting, print_json
 
 if TYPE_CHECKING:
@@ -52,9 +55,6 @@ def demo(url: str | None, as_json: bool) -> None:
       gswgraph --memory /tmp/coast demo
       gswgraph demo --json
     """
-    from gsw_graph.cli.load import print_summary
-    from gsw_graph.cli.text.answers import print_answer
-
     url = url or DEFAULT
     memory_argument = f"gswgraph --memory {shlex.quote(url)}"
     with open_memory(url, create=True, models=["embedder"]) as memory:
@@ -85,8 +85,6 @@ def _ask(memory: Memory, question: str, plan: tuple[str, ...]) -> Answer:
 
 def corpus() -> Path:
     """Return the file of the documents: in the installed package, or in a clone."""
-    import gsw_graph
-
     here = Path(gsw_graph.__file__).parent
     return next(
         path

@@ -17,7 +17,8 @@ import click
 from gsw_graph.cli.options import html_option, json_option, memory_option, open_memory
 from gsw_graph.cli.text.output import counted, print_failure, print_json, print_table, to_json
 from gsw_graph.errors import EngineError
-from gsw_graph.explore.browser import open_page
+from gsw_graph.explore import analyses
+from gsw_graph.explore.browser import is_grey, open_page, overview, style_sheet
 from gsw_graph.model.results import AskedTable, Table
 from gsw_graph.text.safe_text import clean, cut, one_line
 
@@ -128,8 +129,6 @@ def cypher(
     """
     if as_csv and as_json:
         raise click.UsageError("Give one of --csv and --json.")
-    from gsw_graph.explore import analyses
-
     if as_list:
         if query is not None or file is not None:
             raise click.UsageError("--list stands alone.")
@@ -250,8 +249,6 @@ def browse(url: str | None, /, style: Path | None, as_json: bool) -> None:
     Example:
       gswgraph --memory bolt://127.0.0.1:7687 browse
     """
-    from gsw_graph.explore.browser import is_grey, style_sheet
-
     with open_memory(url) as memory:
         if style is not None:
             style.write_text(style_sheet(memory.settings), encoding="utf-8")
@@ -268,8 +265,6 @@ def browse(url: str | None, /, style: Path | None, as_json: bool) -> None:
                     "gswgraph db start), or save the colours: gswgraph browse --style FILE"
                 )
         else:
-            from gsw_graph.explore.browser import overview
-
             if not memory.status().nodes.get("Concept"):
                 raise EngineError("the memory holds no names yet", hint="gswgraph load FILES")
             _show_picture(memory, overview())

@@ -29,6 +29,7 @@ from gsw_graph.cli.text.output import (
     print_result,
     reporter,
 )
+from gsw_graph.config import expanded
 from gsw_graph.errors import GswGraphError
 from gsw_graph.extract import BY_MODEL, EXTRACTORS
 from gsw_graph.load.options import LoadOptions
@@ -217,8 +218,7 @@ def _changes(folders: Sequence[str], memory: str) -> Iterator[set[str]]:
     """Yield every second the paths that changed, until Ctrl-C; what happens in the memory does not count."""
     import watchfiles
 
-    from gsw_graph.config import expanded
-    from gsw_graph.engine import split_address
+    from gsw_graph.engine.address import split_address
 
     own = str(expanded(split_address(memory)[0]).absolute())
     kept = watchfiles.DefaultFilter(ignore_dirs=(".git",), ignore_paths=[own])

@@ -20,6 +20,7 @@ from gsw_graph.cli.text.output import (
     terminal_width,
 )
 from gsw_graph.explore.notebook import sure
+from gsw_graph.model.results import Table
 from gsw_graph.text.names import normalise
 from gsw_graph.text.safe_text import clean, cut, cut_front, one_line, short_source
 
@@ -445,7 +446,6 @@ def ledger(as_json: bool) -> None:
 
 
 def _print_entries(names: list[str], parts: dict[tuple[str, ...], list[Entry]]) -> None:
-    from gsw_graph.model.results import Table
     from gsw_graph.models.chat.cache import total
 
     columns = [*names, "calls", "cached", "failed", "tokens in", "tokens out", "seconds", "cost"]

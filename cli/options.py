@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, cast
 
 import click
+
+from gsw_graph.errors import EngineError, InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -66,8 +68,6 @@ def html_option(*, required: bool = False) -> Callable[[Any], Any]:
 
 def settings(**overrides: Any) -> Settings:
     """Return the settings of the environment, and what options gave instead. Raises InputError."""
-    from dataclasses import replace
-
     from gsw_graph.config import Settings
 
     return replace(
@@ -112,7 +112,6 @@ def check_unserved(url: str | None, command: str) -> None:
     """Raise EngineError where a server has the memory open at `url`, else the one of the environment, which a
     command needs for itself."""
     from gsw_graph.engine.embedded_folder import RunningServer
-    from gsw_graph.errors import EngineError
 
     if running := RunningServer.find(url or settings().memory):
         raise EngineError(
@@ -133,10 +132,7 @@ def print_memories(memory: Memory, *, empty: bool) -> None:
 def _served(place: str, used: Settings, overrides: dict[str, Any], *, show_cypher: bool) -> Memory | None:
     """Return the memory of its server, None where no server has it open. Raises InputError where options ask
     for what only the process does that has it open."""
-    from dataclasses import replace
-
     from gsw_graph.engine.embedded_folder import RunningServer
-    from gsw_graph.errors import InputError
 
     running = RunningServer.find(place)
     if running is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from pathlib import Path
 
 import click
@@ -93,7 +94,7 @@ def serve(
       gswgraph serve --host 0.0.0.0 --name notes.example.org
     """
     check_extra()
-    from gsw_graph.engine import split_address
+    from gsw_graph.engine.address import split_address
     from gsw_graph.memory import Memory
     from gsw_graph.serve.app import BindAddress, listen, read_token
     from gsw_graph.serve.app import serve as run
@@ -127,8 +128,6 @@ def serve(
 
 def check_extra() -> None:
     """Raise InputError where the extra `serve` is not installed."""
-    from importlib.util import find_spec
-
     if not all(find_spec(name) for name in ("fastapi", "uvicorn", "mcp", "python_multipart")):
         raise InputError("serving needs more packages", hint="pip install 'gswgraph[serve]'")
 

@@ -15,6 +15,8 @@ from contextlib import suppress
 from itertools import takewhile
 from typing import Any
 
+import yaml
+
 from gsw_graph.loaders.files import Converted, File, Items, LeftOut, NothingError, left_out
 from gsw_graph.loaders.markup import WIKI_LINK, Blocks, converted_blocks, link_name
 from gsw_graph.loaders.split import Block, split
@@ -121,8 +123,6 @@ def _front_matter(text: str, contents: Converted) -> tuple[str, str]:
     match = _FRONT.match(text[:_MOST_FRONT])
     if match is None:
         return "", text
-    import yaml
-
     # no anchors, by which a small text grows without end
     written = re.sub(r"(^|[\s\[,{])(?:&\w+[ \t]+|\*(?=\w))", r"\1", match[1])
     values = None

@@ -15,6 +15,8 @@ from functools import cache, partial
 from html.parser import HTMLParser
 from typing import TYPE_CHECKING
 
+from markdown_it import MarkdownIt
+
 from gsw_graph.loaders.files import LeftOut
 from gsw_graph.loaders.split import Block
 from gsw_graph.loaders.text import join_lines, shifted, vocabulary
@@ -418,8 +420,6 @@ _TABLE = re.compile(r"[ \t]*\|.*(?:\n[ \t]*\|.*)*")
 
 def converted_blocks(text: str) -> Iterator[Block]:
     """Yield the blocks of a text in Markdown that a converter wrote, which has no marks within lines."""
-    from markdown_it import MarkdownIt
-
     parser = MarkdownIt("zero").enable(["code", "fence", "heading", "lheading", "hr"])
     lines = text.split("\n")
     words = cache(partial(vocabulary, text))
@@ -468,8 +468,6 @@ class Blocks:
 
     def read(self) -> list[Block]:
         """Return the blocks."""
-        from markdown_it import MarkdownIt
-
         environment: dict[str, dict[str, object]] = {}
         tokens = MarkdownIt("commonmark").enable(["table", "strikethrough"]).parse(self._text, environment)
         self._left["link address"] += len(environment.get("references", {}))

@@ -16,7 +16,7 @@ import served
 from mcp import Client
 from served import OWNER
 
-from gsw_graph.engine import split_address
+from gsw_graph.engine.address import split_address
 from gsw_graph.engine.embedded_folder import RunningServer
 from gsw_graph.errors import InputError
 from gsw_graph.memory import Memory

@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sized
 from contextlib import contextmanager
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
@@ -178,8 +179,6 @@ def money(dollars: float | None) -> str:
 
 def moment(iso: str) -> str:
     """Return a moment in UTC in local time, to the minute."""
-    from datetime import datetime
-
     return datetime.fromisoformat(iso).astimezone().strftime("%Y-%m-%d %H:%M")
 
 

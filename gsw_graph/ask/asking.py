@@ -10,16 +10,20 @@ from typing import TYPE_CHECKING, Any
 from gsw_graph.ask.answer.chains import DOUBTED_BELOW, from_chains, shown
 from gsw_graph.ask.answer.counting import LOOKED_AT, asks_for_all, left_out
 from gsw_graph.ask.answer.evidence import BELOW, FORMS, compact, disagreements, gather
+from gsw_graph.ask.answer.reader import IN_FULL, NOT_SAID, NOTHING_FOUND, UNSUPPORTED, from_items, in_full
+from gsw_graph.ask.completing import complete
 from gsw_graph.ask.conflicts import weighed, with_conflicts
 from gsw_graph.ask.conversation import completed
 from gsw_graph.ask.options import MAX_PASSAGES, AskOptions
 from gsw_graph.ask.plan import decompose, parse
+from gsw_graph.ask.question_cache import answer_from_cache
 from gsw_graph.ask.retrieve.overviews import overview_question
 from gsw_graph.ask.retrieve.strategies import strategies
 from gsw_graph.ask.retrieve.strategies.auto import AUTO, added_answer, search_fitting
 from gsw_graph.ask.retrieve.strategies.overview import OVERVIEW
 from gsw_graph.ask.retrieve.variants import parse_variant
 from gsw_graph.ask.strategy import AnswerDraft, Query, Retrieved, Strategy
+from gsw_graph.ask.text_to_cypher import answer_from_graph
 from gsw_graph.errors import InputError, ReplyError
 from gsw_graph.model.results import Answer, Statement, Trace
 from gsw_graph.models.chat.chat import Spent
@@ -194,12 +198,8 @@ def _without_search(query: Query, context: Context) -> Retrieved | None:
     """Return the answer of a statement over the graph, else of the question cache, or None."""
     options, llm, retrieved = context.options, context.llm, None
     if llm is not None and options.may_query and asks_for_all(query.question):
-        from gsw_graph.ask.text_to_cypher import answer_from_graph
-
         retrieved = answer_from_graph(query, context, llm)
     if retrieved is None and options.may_reuse:
-        from gsw_graph.ask.question_cache import answer_from_cache
-
         retrieved = answer_from_cache(query, context)
     return retrieved
 
@@ -274,16 +274,6 @@ def _answer(
         return replace(draft, answer=None, source="none", abstained=True, citations=[]), None
     if llm is None or not query.answer:
         return draft, None
-    from gsw_graph.ask.answer.reader import (
-        IN_FULL,
-        NOT_SAID,
-        NOTHING_FOUND,
-        UNSUPPORTED,
-        from_items,
-        in_full,
-    )
-    from gsw_graph.ask.completing import complete
-
     has_chains = retrieved.beams is not None
     plan = retrieved.beams.plan if retrieved.beams is not None else retrieved.plan
     if options.reader == "paper":

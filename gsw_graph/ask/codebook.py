@@ -23,12 +23,14 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 import numpy as np
+from neo4j.exceptions import ClientError
 
 from gsw_graph.concurrency import grouped
 from gsw_graph.errors import InputError
 from gsw_graph.model.results import RunsReport
+from gsw_graph.store import codebook as store
 from gsw_graph.store.codebook import Edge, Name, Run, Statement
-from gsw_graph.text.words import pack_vector, unpack_vectors
+from gsw_graph.store.vectors import pack_vector, unpack_vectors
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -170,10 +172,6 @@ def build(
         on_passages: Called before each transaction and at the end with the numbers of finished and of all
             passages; an exception from it ends the work.
     """
-    from neo4j.exceptions import ClientError
-
-    from gsw_graph.store import codebook as store
-
     start = perf_counter()
     missing = store.without_runs(reader)
     done = written = 0

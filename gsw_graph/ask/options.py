@@ -282,7 +282,7 @@ def _sources(names: tuple[str, ...], folder: str | None) -> list[str]:
     Raises:
         InputError: A name is empty.
     """
-    from gsw_graph.model.documents import source_paths
+    from gsw_graph.model.documents import source_paths  # `--help` takes the options alone
 
     sources = []
     for name in names:

@@ -16,7 +16,9 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 from gsw_graph.concurrency import FairLock
 from gsw_graph.config import expanded
 from gsw_graph.cypher import statement
-from gsw_graph.errors import EngineError, InputError
+from gsw_graph.engine.address import LOG, MARKER, check_address, split_address
+from gsw_graph.engine.tracing import Intercepted, OneWriter, renaming, reporting
+from gsw_graph.errors import EngineError
 
 if TYPE_CHECKING:
     from neo4j import Driver, Record, Session
@@ -32,8 +34,6 @@ _REMOVED_MEANWHILE = re.compile(r"Record #\d+:\d+ not found")
 _READS = 5
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
-_NAME = re.compile(r"(?=.{1,40}\Z)[a-z0-9]+(?:_[a-z0-9]+)*")  # which ends labels, types and names of indexes
-_PARAMETERS = ("memory", "policy")  # of an address; the second is for a cluster, which routes by it
 _SILENT = logging.NullHandler()  # one, so that a second connection adds no other
 
 
@@ -52,8 +52,6 @@ class Connection:
 
     def to_memory(self, name: str) -> Connection:
         """Return a connection to a named memory of the same database."""
-        from gsw_graph.engine.tracing import Intercepted, renaming
-
         base = self.default or self
         driver = cast("Driver", Intercepted(base.driver, renaming(name)))
         url = f"{base.url}{'&' if '?' in base.url else '?'}memory={name}"
@@ -62,8 +60,6 @@ class Connection:
     def session(self, **options: Any) -> Session:
         """A session of the database that sees what others of this connection wrote, on a cluster too.
         options: as the driver takes it."""
-        from gsw_graph.engine.tracing import OneWriter
-
         bookmarks = self.driver.execute_query_bookmark_manager
         session = self.driver.session(database=self.database, bookmark_manager=bookmarks, **options)
         return session if self.writing is None else cast("Session", OneWriter(session, self.writing))
@@ -85,8 +81,6 @@ class Connection:
 
     def trace(self, tracer: Tracer) -> None:
         """From now on give `tracer` each statement as a text for people; see `gsw_graph.engine.tracing`."""
-        from gsw_graph.engine.tracing import Intercepted, reporting
-
         run = reporting(tracer, self.memory)
         self.driver = cast("Driver", Intercepted(self.driver, run))
         self.dialect = cast("EmbeddedDialect", Intercepted(self.dialect, run))
@@ -130,70 +124,19 @@ def connect(
     check_address(place)
     logging.getLogger("neo4j").addHandler(_SILENT)  # what the driver would say is in our errors
     if "://" in place:
-        from gsw_graph.engine import neo4j
+        from gsw_graph.engine import neo4j  # the child of an embedded engine starts without it
 
         connection = neo4j.connect(settings)
     else:
-        from gsw_graph.engine import embedded
+        from gsw_graph.engine import embedded  # as above
 
         connection = embedded.connect(settings, meanwhile)
     return connection.to_memory(name) if name else connection
 
 
-def split_address(address: str) -> tuple[str, str]:
-    """Return where a database is, and the name of a memory in it: `bolt://host/?memory=notes`. The name is
-    empty for the default memory. Raises InputError for what is no name, and for an unknown parameter."""
-    place, _, query = address.rpartition("?")
-    options = query.split("&")
-    names_memory = any(option.startswith("memory=") for option in options)
-    if not place or ("/" in query and not names_memory):  # a folder with a question mark in its path
-        return address, ""
-    name = ""
-    others = []
-    for option in options:
-        key, equals, value = option.partition("=")
-        if equals and key not in _PARAMETERS:  # it would be passed over, or become part of a folder's name
-            raise InputError(
-                f"the address has an unknown parameter {key!r}",
-                where=place,
-                hint="Name a memory of this database by ?memory=NAME, another database by NEO4J_DATABASE",
-            )
-        if equals and key == "memory":
-            check_name(value, place)
-            name = value
-        else:
-            others.append(option)
-    if not name:
-        return address, ""
-    rest = "&".join(others)
-    return f"{place}?{rest}" if rest else place, name
-
-
-def check_name(name: str, where: str | None = None) -> None:
-    """Raise InputError for what is no name of a memory."""
-    if not _NAME.fullmatch(name):
-        raise InputError(
-            f"{name!r} is no name of a memory",
-            where=where,
-            hint="Use small letters, digits and single underscores, 40 at most: ?memory=my_notes",
-        )
-
-
-def check_address(memory: str) -> None:
-    """EngineError for what was meant as a url and is none, as `bolt:/host`, which would else be a folder."""
-    scheme = re.match(r"(bolt|neo4j|https?)(\+s|\+ssc)?:(?!//)", memory, re.IGNORECASE)
-    if scheme:
-        hint = f"Use bolt://HOST:7687, or ./{memory} for a folder of that name"
-        raise EngineError(
-            f"{scheme[0]} begins the address of a server, which needs two slashes", where=memory, hint=hint
-        )
-
-
 def exists(settings: Settings) -> bool:
     """Whether `settings.memory` is a folder with a memory in it; of a server it is not known before it is
     asked."""
-    from gsw_graph.engine.embedded_folder import MARKER
-
     place, _ = split_address(settings.memory)
     check_address(place)
     return "://" in place or (expanded(place) / MARKER).exists()
@@ -253,8 +196,6 @@ def to_engine_error(error: Exception, where: str) -> EngineError:
     text = " ".join(str(getattr(error, "message", None) or error).split())[:300]
     full, log = False, ""
     if "://" not in where:  # the engine itself tells no more than that a commit failed
-        from gsw_graph.engine.embedded_folder import LOG
-
         with suppress(OSError):
             full = shutil.disk_usage(where).free < _FREE_BYTES
             log = (Path(where) / LOG).read_text(encoding="utf-8", errors="replace")

@@ -20,9 +20,10 @@ from typing import IO, TYPE_CHECKING, Any
 from gsw_graph.concurrency import FairLock
 from gsw_graph.cypher import file_of
 from gsw_graph.engine import Connection, embedded_folder, open_driver, readonly
+from gsw_graph.engine.address import LOG
 from gsw_graph.engine.embedded_child import DATABASE
-from gsw_graph.engine.embedded_folder import LOG
 from gsw_graph.errors import EngineError, MemoryLockedError
+from gsw_graph.version import FOLDER
 
 if TYPE_CHECKING:
     from gsw_graph.config import Settings
@@ -194,8 +195,6 @@ class EngineProcess:
         self._lines = self._listen(self._process.stdout)
 
     def _spawn(self) -> Any:
-        from gsw_graph.version import FOLDER
-
         given = os.environ.get("PYTHONPATH", "").split(os.pathsep)
         path = [FOLDER]  # the child's working folder is another one
         path += [Path(entry).absolute() for entry in given if entry]

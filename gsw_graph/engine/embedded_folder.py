@@ -18,12 +18,11 @@ from urllib.parse import urlsplit
 from filelock import FileLock, Timeout
 
 from gsw_graph.config import expanded
+from gsw_graph.engine.address import LOG, MARKER, split_address
 from gsw_graph.errors import EngineError
 
 FORMAT = 1
-MARKER = "gswgraph.json"  # says that the folder is ours; written first
 PASSWORD = "password"  # noqa: S105 - a file name
-LOG = "engine.log"
 SERVER = "server.json"
 _LOCK, _OWNER = "lock", "owner.json"
 
@@ -209,8 +208,6 @@ class RunningServer:
     def find(cls, memory: str) -> RunningServer | None:
         """Return the server that has a memory in a folder open, None where none has. A file that `kill -9`
         left behind says nothing: the lock of the folder ended with its process."""
-        from gsw_graph.engine import split_address
-
         place, _ = split_address(memory)
         if "://" in place:
             return None

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol
 
+from gsw_graph.extract import rules
 from gsw_graph.model.documents import Document, Failure, Workspace
 
 if TYPE_CHECKING:
@@ -61,8 +62,6 @@ class Rules:
         self.name, self.model = name, model
 
     def run(self, work: Iterable[Work]) -> Iterator[Work]:
-        from gsw_graph.extract import rules
-
         for task in work:
             if task.workspace is None:
                 if self.name == "none":
@@ -76,6 +75,4 @@ class Rules:
 
 def with_names(workspace: Workspace) -> Workspace:
     """Return a workspace with the names that rules find in its text, which its own entities need not hold."""
-    from gsw_graph.extract import rules
-
     return replace(workspace, names=rules.extract(workspace.document).entities)

@@ -20,13 +20,16 @@ from gsw_graph.concurrency import acquired, grouped, prefetch
 from gsw_graph.config import Settings
 from gsw_graph.engine import Connection
 from gsw_graph.errors import EndedError, InputError, UnembeddableError
-from gsw_graph.extract import BY_MODEL, EXTRACTORS, Extractor, Rules, Work, with_names
+from gsw_graph.extract import BY_MODEL, EXTRACTORS, Extractor, Rules, Work, pool, with_names
 from gsw_graph.load.corrections import corrections
 from gsw_graph.load.counters import LoadCounters
 from gsw_graph.load.options import LoadOptions
 from gsw_graph.model.documents import Document, Failure, Skipped, Value, Workspace, counted
 from gsw_graph.model.results import LoadReport, Progress
+from gsw_graph.models.chat.cache import FILE, Cache
+from gsw_graph.models.chat.chat import Chat
 from gsw_graph.models.chat.limits import Budget
+from gsw_graph.models.chat.request import estimate
 from gsw_graph.models.embed.embedder import Embedder
 from gsw_graph.store import schema, writer
 from gsw_graph.store.reader import DocumentState, Reader
@@ -157,9 +160,6 @@ def opened_extractor(
         yield Rules(name), None
         return
 
-    from gsw_graph.extract.pool import ByModel
-    from gsw_graph.models.chat.chat import Chat
-
     settings = settings.for_role("extract")
     if options.dry_run and not settings.llm_key and not settings.llm_url:
         # An estimate needs no key, and sends none.
@@ -176,7 +176,9 @@ def opened_extractor(
         counters.spent = chat.ledger.total
         chat.context.on_trouble = on_trouble
         second_pass = options.second_pass
-        extractor = ByModel(chat, settings.concurrency, name, second_pass=second_pass, on_passage=on_passage)
+        extractor = pool.ByModel(
+            chat, settings.concurrency, name, second_pass=second_pass, on_passage=on_passage
+        )
         yield extractor, chat
 
 
@@ -473,13 +475,12 @@ def _send(
 ) -> None:
     """Send the first pass of what is new to the memory by the Batch API; the load then finds the replies in
     the cache. Interrupted, it goes on the next time."""
-    from gsw_graph.extract.pool import PROFILES
 
     def waiting(done: int, sent: int) -> None:
         if progress is not None:
             progress(Progress(0, done, sent, "waiting"))
 
-    profile = PROFILES[extractor.name]()
+    profile = pool.PROFILES[extractor.name]()
 
     def requests() -> Iterator[Any]:
         items = loaders.read(names, follow_links=options.follow_links)
@@ -506,13 +507,10 @@ def _estimated(
     if chat is None:
         deque(counted_work, maxlen=0)
     else:
-        from gsw_graph.extract.pool import PROFILES, estimate
-        from gsw_graph.models.chat.cache import FILE, Cache
-
         with closing(Cache(settings.cache_dir / FILE)) as cache:
-            profile = PROFILES[options.chosen(settings)]()
+            profile = pool.PROFILES[options.chosen(settings)]()
             profile.second_pass = options.second_pass
-            estimated = estimate(counted_work, chat, cache, profile, batch=options.batch)
+            estimated = pool.estimate(counted_work, chat, cache, profile, batch=options.batch)
     note = _note(counters, options.chosen(settings), settings)
     documents, passages = counters.counts["new"], counters.counts["passages"]
     if settings.embedder_url and passages:  # passages are what rules embed
@@ -525,8 +523,6 @@ def _estimated(
 
 
 def _counted(work: Iterable[Work], counters: LoadCounters) -> Iterator[Work]:
-    from gsw_graph.models.chat.request import estimate
-
     for item in work:
         passages = item.document.passages
         counters.add_document(item.mode)

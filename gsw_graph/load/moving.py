@@ -21,6 +21,7 @@ from time import perf_counter
 from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
+from neo4j.exceptions import ClientError, DriverError, Neo4jError
 
 from gsw_graph.concurrency import prefetch
 from gsw_graph.config import Settings, expanded
@@ -148,8 +149,6 @@ def _pages(connection: Connection, kind: Kind, label: Label, name: str, limit: i
 @contextmanager
 def _held(connection: Connection) -> Iterator[None]:
     """Have everybody wait who writes to a memory: what is read is of one moment."""
-    from neo4j.exceptions import ClientError
-
     if connection.writing is not None:  # the one process of the engine
         with connection.writing:
             yield
@@ -317,8 +316,6 @@ def _run(connection: Connection, text: str, **parameters: Any) -> list[Row]:
 @contextmanager
 def _translated(connection: Connection) -> Iterator[None]:
     """Raise what the driver raises as one sentence that names this side of a copy."""
-    from neo4j.exceptions import DriverError, Neo4jError
-
     try:
         yield
     except (DriverError, Neo4jError) as error:

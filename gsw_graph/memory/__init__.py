@@ -22,7 +22,7 @@ from gsw_graph.memory.opened import OnStage, OnText
 from gsw_graph.memory.writing import OnProgress, WritableMemory
 from gsw_graph.model import results
 from gsw_graph.model.results import Progress
-from gsw_graph.store import adhoc, questions, schema
+from gsw_graph.store import questions, schema
 from gsw_graph.store.reader import Reader
 from gsw_graph.telemetry import annotate, span
 
@@ -223,6 +223,7 @@ class Memory(WritableMemory):
         nothing to draw.
         """
         from gsw_graph.explore.picture.drawing import of_answer, of_records
+        from gsw_graph.store import adhoc
 
         reader = self._reader
         if isinstance(source, results.Answer):
@@ -253,6 +254,8 @@ class Memory(WritableMemory):
             cancel: Ends it from another thread.
             parameters: Values of the query.
         """
+        from gsw_graph.store import adhoc
+
         check = check_of(cancel)
         with self._changing(check) if write else nullcontext():
             return adhoc.run(self._connection, query, parameters, write=write, timeout=timeout, check=check)
@@ -302,6 +305,7 @@ class Memory(WritableMemory):
         Raises InputError for an analysis, a parameter or a concept that does not exist, and as `cypher`.
         """
         from gsw_graph.explore import analyses
+        from gsw_graph.store import adhoc
 
         query, values = analyses.bind(analyses.analysis(name), parameters)
         check = check_of(cancel)

@@ -25,7 +25,7 @@ from fastapi.responses import Response
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
 from gsw_graph.concurrency import Cancel
-from gsw_graph.engine import split_address
+from gsw_graph.engine.address import split_address
 from gsw_graph.errors import (
     EndedError,
     EngineError,

@@ -17,15 +17,17 @@ from pydantic import TypeAdapter, ValidationError
 
 from gsw_graph import errors
 from gsw_graph.concurrency import check_of
-from gsw_graph.engine import split_address
+from gsw_graph.engine.address import split_address
 from gsw_graph.errors import EngineError, GswGraphError, InputError
 from gsw_graph.explore.contents import ALL
 from gsw_graph.explore.picture.picture import Edge, Node, Picture, rendered
 from gsw_graph.load.addresses import fetched
 from gsw_graph.load.options import LoadOptions
+from gsw_graph.loaders import standard_input
 from gsw_graph.loaders.address import is_address
 from gsw_graph.memory import Memory, OnProgress, OnStage, OnText
 from gsw_graph.model import results
+from gsw_graph.model.ledger import Entry
 from gsw_graph.model.results import Progress
 
 if TYPE_CHECKING:
@@ -44,8 +46,6 @@ UNTIL_DONE = httpx.Timeout(10, read=None)  # the server ends what takes too long
 
 def rebuild(kind: type[T], value: Any) -> T:
     """Return the result whose `to_dict` is `value`. Raises InputError where it is none."""
-    from gsw_graph.model.ledger import Entry
-
     adapter = TypeAdapter(kind)
     # modules of results import some of their types for the type checker only
     adapter.rebuild(force=True, _types_namespace={**vars(results), "Entry": Entry})
@@ -162,7 +162,7 @@ class RemoteMemory:
 
     def browser(self, question: str | None = None) -> str:  # noqa: ARG002 - as `Memory.browser`
         """Raise the EngineError of `Memory.browser`: a memory in a folder has no Neo4j Browser."""
-        from gsw_graph.explore import browser
+        from gsw_graph.explore import browser  # it takes the driver along
 
         return browser.find(self.settings).link(browser.overview())
 
@@ -251,8 +251,6 @@ class RemoteMemory:
             raise InputError(
                 "through a server standard input is loaded alone", hint=f"{self.address} has this memory open"
             )
-        from gsw_graph.loaders import standard_input
-
         form = {name: value for name, value in options.items() if value is not None}
         form["standard_input"] = not uploads
         streams = uploads or {"stdin": stdin or standard_input()}

@@ -15,6 +15,10 @@ from itertools import islice
 from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from neo4j import READ_ACCESS, WRITE_ACCESS, Query, unit_of_work
+from neo4j.exceptions import ClientError, DatabaseError, DriverError, Neo4jError
+from neo4j.graph import Node, Path, Relationship
+
 from gsw_graph.concurrency import Check, never_cancelled
 from gsw_graph.cypher import base_name, statement
 from gsw_graph.engine import read_again
@@ -27,7 +31,6 @@ from gsw_graph.store.space import Space, space_of
 
 if TYPE_CHECKING:
     from neo4j import Record, Result
-    from neo4j.graph import Node, Relationship
 
     from gsw_graph.engine import Connection
 
@@ -91,8 +94,6 @@ class _Records:
     columns: Mapping[int, str]
 
     def __iter__(self) -> Iterator[Record]:
-        from neo4j.graph import Node
-
         for record in self.result:
             if self.space is not None:
                 for entity in _entities(record.values()):
@@ -127,8 +128,6 @@ def read(
 ) -> _R:
     """Run one query as `run`, and return what `take` makes of its result, in its transaction. refused: the
     hint where it would change something."""
-    from neo4j.exceptions import ClientError, DatabaseError
-
     if not query.strip():
         raise InputError("the query is empty")
     space = space_of(connection)
@@ -162,8 +161,6 @@ def _run(
     *,
     write: bool,
 ) -> _R:
-    from neo4j import READ_ACCESS, WRITE_ACCESS, Query, unit_of_work
-
     @unit_of_work(metadata=metadata)
     def work(tx: Any) -> _R:
         return take(tx.run(query, parameters))
@@ -194,8 +191,6 @@ def plain(value: Any) -> Any:
     """Return a value in JSON types: a node is {labels, properties}, a relationship {type, properties}, a path
     its nodes and relationships in turn, and each of these relationships says in `forward` whether it leads
     the way of the path."""
-    from neo4j.graph import Node, Path, Relationship
-
     if value is None or isinstance(value, bool | int | float | str):
         return value
     if isinstance(value, Node):
@@ -251,8 +246,6 @@ def _run_cancellable(
 def _end(connection: Connection, mark: str, result: Future[Any]) -> None:
     """End the transactions of a mark and wait a moment for their thread; a second time, as the first may have
     come before the transaction had begun."""
-    from neo4j.exceptions import DriverError, Neo4jError
-
     dialect = connection.dialect.name
     listing = statement("server/own_transactions", dialect)
     for _ in range(2):
@@ -350,8 +343,6 @@ def passages_behind(reader: Reader, nodes: Mapping[str, Node]) -> dict[str, list
 
 
 def _take(records: _Records, most: int) -> Drawn:
-    from neo4j.graph import Node
-
     graph = Drawn()
     for record in records:
         for entity in _entities(record.values()):
@@ -366,8 +357,6 @@ def _take(records: _Records, most: int) -> Drawn:
 
 def _entities(value: Any) -> Iterator[Node | Relationship]:
     """Find nodes and relationships in a value, in their order."""
-    from neo4j.graph import Node, Path, Relationship
-
     if isinstance(value, Node | Relationship):
         yield value
     elif isinstance(value, Path):

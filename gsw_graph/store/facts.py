@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from gsw_graph.model.results import RankedPassage
 from gsw_graph.store.reader import without_removed
-from gsw_graph.text.words import unpack_vectors
+from gsw_graph.store.vectors import unpack_vectors
 
 if TYPE_CHECKING:
     import numpy as np

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from gsw_graph.cypher import Unlogged, statement
 from gsw_graph.engine import read_again
 from gsw_graph.model.results import Fact, RankedPassage
-from gsw_graph.text.words import unpack_vectors
+from gsw_graph.store.vectors import unpack_vectors
 
 if TYPE_CHECKING:
     import numpy as np

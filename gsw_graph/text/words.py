@@ -20,8 +20,7 @@ from typing import TYPE_CHECKING, Any
 from sentencex import segment
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+    pass
 
 
 def table(name: str) -> Any:
@@ -346,28 +345,6 @@ def written_sentences(text: str) -> list[str]:
     pieces = list(_segments("en", text))
     # Should the library ever drop a character, rather a long sentence than lost text.
     return pieces if "".join(pieces) == text else [text]
-
-
-# Vectors
-
-_BYTE = 127
-
-
-def pack_vector(vector: NDArray[np.float32]) -> bytes:
-    """Pack a unit vector in one signed byte a dimension: a cosine is then off by some thousandths."""
-    import numpy as np
-
-    return np.rint(np.asarray(vector, dtype=np.float32) * _BYTE).astype(np.int8).tobytes()
-
-
-def unpack_vectors(packed: Sequence[bytes]) -> NDArray[np.float32]:
-    """Unpack vectors to float32 (n, dimension)."""
-    import numpy as np
-
-    if not packed:
-        return np.zeros((0, 0), dtype=np.float32)
-    numbers = np.frombuffer(b"".join(packed), dtype=np.int8).reshape(len(packed), -1)
-    return np.asarray(numbers / np.float32(_BYTE), dtype=np.float32)
 
 
 # Lexicon: English; which words go together is ours

@@ -9,6 +9,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from gsw_graph.ask.options import AskOptions
+from gsw_graph.ask.retrieve.names.graph import Neighbourhood
 from gsw_graph.ask.retrieve.recipes import Fit
 from gsw_graph.ask.strategy import ChainScale, Strategy
 from gsw_graph.model.results import Trace
@@ -106,8 +107,6 @@ class Context:
     def neighbourhood(self) -> Neighbourhood:
         """Return the part of the graph of names that was fetched for the question, empty at first."""
         if self._neighbourhood is None:
-            from gsw_graph.ask.retrieve.names.graph import Neighbourhood
-
             self._neighbourhood = Neighbourhood()
         return self._neighbourhood
 

@@ -36,8 +36,9 @@ from gsw_graph.errors import ReplyError
 from gsw_graph.model.results import FoundRun, RunEdge
 from gsw_graph.models.chat.request import estimate
 from gsw_graph.store import codebook, questions
+from gsw_graph.store.vectors import unpack_vectors
 from gsw_graph.text.names import normalise
-from gsw_graph.text.words import CONNECTORS, FUNCTION_WORDS, WORD, unpack_vectors
+from gsw_graph.text.words import CONNECTORS, FUNCTION_WORDS, WORD
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

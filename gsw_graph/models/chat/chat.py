@@ -17,6 +17,7 @@ from gsw_graph.config import Settings
 from gsw_graph.errors import BudgetError, EndedError, InputError, ReplyError, StoppedError
 from gsw_graph.model.ledger import Entry
 from gsw_graph.model.results import Exchange, KeptReply
+from gsw_graph.models.chat.batch import BatchFeeder
 from gsw_graph.models.chat.cache import FILE, Cache, CachedReply, Ledger, unchecked
 from gsw_graph.models.chat.limits import Budget, Limiter, QuestionBudget, dollars, price_of
 from gsw_graph.models.chat.request import (
@@ -232,8 +233,6 @@ class Chat:
 
     def batches(self) -> BatchFeeder:
         """Return the Batch API of the same server, which feeds the cache that `ask` reads."""
-        from gsw_graph.models.chat.batch import BatchFeeder
-
         return BatchFeeder(self, self._transport, self._cache, self._limiter, self._budget)
 
     def try_call(self) -> float:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from gsw_graph.ask.retrieve.recipes import PROPOSITION_RECIPES, PropositionRecipe
 from gsw_graph.ask.strategy import Query, Retrieved, Strategy
 from gsw_graph.concurrency import Once
+from gsw_graph.model.results import FactPath
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -92,7 +93,6 @@ def _whole(context: Context, recipe: PropositionRecipe) -> PropositionGraph:
 
 def _write(context: Context, result: PropositionResult) -> None:
     from gsw_graph.ask.retrieve.names.trace import seed_weights
-    from gsw_graph.model.results import FactPath
 
     trace = context.trace
     if trace is None:
