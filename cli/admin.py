@@ -5,7 +5,7 @@ from __future__ import annotations
 import getpass
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -20,6 +20,7 @@ from gsw_graph.cli.text.output import (
     reporter,
 )
 from gsw_graph.text.safe_text import cut, one_line, short_source, without_password
+from gsw_graph.values import Fields
 
 if TYPE_CHECKING:
     from gsw_graph.model.results import Copied, Merged, Unmerged
@@ -197,7 +198,7 @@ def merge(
         raise click.UsageError("NAME goes with --show, and --show with no other option.")
     check_unserved(url, "merge")
     with open_memory(url) as memory:
-        how: dict[str, Any] = {"dry_run": dry_run, "near": near, "at_most": at_most}
+        how: Fields = {"dry_run": dry_run, "near": near, "at_most": at_most}
         result = memory.merged(" ".join(name)) if show else memory.merge(**how)
     if as_json:
         print_json(result.to_dict())

@@ -23,6 +23,7 @@ from gsw_graph.cli.text.answers import print_answer
 from gsw_graph.cli.text.output import Streamed, Waiting, print_failure, print_json
 from gsw_graph.errors import InputError
 from gsw_graph.text.safe_text import one_line
+from gsw_graph.values import Fields
 
 if TYPE_CHECKING:
     from gsw_graph.memory import Memory
@@ -165,7 +166,7 @@ def ask(
         check_path(html)  # before anything is asked, and paid for
     # A picture shows the way.
     options |= {"llm": not no_llm, "trace": trace or html is not None or browse}
-    printing: dict[str, Any] = {
+    printing: Fields = {
         "timings": timings,
         "wanted": options["strategy"],
         "full": full,
@@ -201,9 +202,7 @@ def ask(
     click.get_current_context().exit(code)
 
 
-def _ask_lines(
-    memory: Memory, waiting: Waiting, printing: dict[str, Any], *, as_json: bool, **options: Any
-) -> int:
+def _ask_lines(memory: Memory, waiting: Waiting, printing: Fields, *, as_json: bool, **options: Any) -> int:
     """Ask each line of standard input.
 
     Args:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -14,6 +14,7 @@ from gsw_graph.cli.load import print_summary
 from gsw_graph.cli.options import json_option, memory_option, open_memory
 from gsw_graph.cli.text.answers import print_answer
 from gsw_graph.cli.text.output import Waiting, print_json
+from gsw_graph.values import Fields
 
 if TYPE_CHECKING:
     from gsw_graph.memory import Memory
@@ -59,7 +60,7 @@ def demo(url: str | None, as_json: bool) -> None:
     memory_argument = f"gswgraph --memory {shlex.quote(url)}"
     with open_memory(url, create=True, models=["embedder"]) as memory:
         if as_json:
-            document: dict[str, Any] = {"memory": url, "load": memory.load(str(corpus())).to_dict()}
+            document: Fields = {"memory": url, "load": memory.load(str(corpus())).to_dict()}
             document["answers"] = [_ask(memory, question, plan).to_dict() for _, question, plan in QUESTIONS]
             print_json(document)
             return

@@ -25,6 +25,7 @@ from gsw_graph.cli.text.output import (
 )
 from gsw_graph.errors import InputError
 from gsw_graph.text.safe_text import cut, one_line, short_source
+from gsw_graph.values import Fields
 
 if TYPE_CHECKING:
     from gsw_graph.ask.retrieve.variants import Variant
@@ -276,7 +277,7 @@ def fit(url: str | None, /, questions: str, out: str) -> None:
     click.echo(f"Fitted on {steps} sub-questions. To use it: export GSWGRAPH_FIT={out}")
 
 
-def _protocol(options: dict[str, Any]) -> dict[str, Any]:
+def _protocol(options: Fields) -> Fields:
     """Return what `evaluate` gets of the options."""
     paper = options["reader"] == "paper"
     return {
@@ -379,7 +380,7 @@ def _print_notes(notes: Sequence[str], failures: Sequence[dict[str, str]]) -> No
     print_more(failures, SHOWN, err=True)
 
 
-def _print_differences(differences: Sequence[dict[str, Any]]) -> None:
+def _print_differences(differences: Sequence[Fields]) -> None:
     for row in differences:
         names = row["second"] if row["first"] == row["second"] else f"{row['second']} - {row['first']}"
         counts = f"{row['above']} won, {row['equal']} equal, {row['below']} lost"
@@ -394,7 +395,7 @@ def _points(mean: float, limits: Sequence[float]) -> str:
     return f"{mean:+.1f} points [{low:+.1f}, {high:+.1f}]"
 
 
-def _part(name: str, figures: dict[str, Any], at: int) -> str:
+def _part(name: str, figures: Fields, at: int) -> str:
     recall = figures["recall"].get(str(at))
     labels = {"EM": "em", "F1": "f1", "LR-1": "lr1", "LR-2": "lr2", "coverage": "coverage"}
     shown = {f"recall@{at}": recall, **{label: figures.get(name) for label, name in labels.items()}}

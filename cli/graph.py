@@ -21,6 +21,7 @@ from gsw_graph.explore import analyses
 from gsw_graph.explore.browser import is_grey, open_page, overview, style_sheet
 from gsw_graph.model.results import AskedTable, Table
 from gsw_graph.text.safe_text import clean, cut, one_line
+from gsw_graph.values import Fields
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -32,8 +33,8 @@ _TAKEN = {"write", "timeout", "cancel"}  # names that `Memory.cypher` has for it
 _PROGRAM_SECONDS = 60.0  # by default for --json and --csv: nobody sits there to end it
 
 
-def _parameters(_: click.Context, __: click.Parameter, pairs: tuple[str, ...]) -> dict[str, Any]:
-    values: dict[str, Any] = {}
+def _parameters(_: click.Context, __: click.Parameter, pairs: tuple[str, ...]) -> Fields:
+    values: Fields = {}
     for pair in pairs:
         name, equals, value = pair.partition("=")
         name = name.strip().removeprefix("$")
@@ -101,12 +102,12 @@ _parameters_option = click.option(
 def cypher(
     url: str | None,
     query: str | None,
-    values: dict[str, Any],
+    values: Fields,
     as_list: bool,
     file: BinaryIO | None,
     ask: str | None,
     write: bool,
-    parameters: dict[str, Any],
+    parameters: Fields,
     as_csv: bool,
     full: bool,
     timeout: float | None,
@@ -200,7 +201,7 @@ def draw(
     query: str | None,
     file: BinaryIO | None,
     html: str,
-    parameters: dict[str, Any],
+    parameters: Fields,
     timeout: float | None,
     as_json: bool,
 ) -> None:

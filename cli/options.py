@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from gsw_graph.errors import EngineError, InputError
+from gsw_graph.values import Fields, without_none
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -70,9 +71,7 @@ def settings(**overrides: Any) -> Settings:
     """Return the settings of the environment, and what options gave instead. Raises InputError."""
     from gsw_graph.config import Settings
 
-    return replace(
-        Settings.from_env(), **{name: value for name, value in overrides.items() if value is not None}
-    )
+    return replace(Settings.from_env(), **without_none(overrides))
 
 
 def open_memory(
@@ -129,7 +128,7 @@ def print_memories(memory: Memory, *, empty: bool) -> None:
         print_failure(f"This database has memories: {', '.join(names)} (?memory=NAME behind its address)")
 
 
-def _served(place: str, used: Settings, overrides: dict[str, Any], *, show_cypher: bool) -> Memory | None:
+def _served(place: str, used: Settings, overrides: Fields, *, show_cypher: bool) -> Memory | None:
     """Return the memory of its server, None where no server has it open. Raises InputError where options ask
     for what only the process does that has it open."""
     from gsw_graph.engine.embedded_folder import RunningServer
@@ -140,7 +139,7 @@ def _served(place: str, used: Settings, overrides: dict[str, Any], *, show_cyphe
     from gsw_graph.serve.remote import RemoteMemory
 
     memory = RemoteMemory(running, replace(used, memory=place))
-    options = {name: value for name, value in overrides.items() if value is not None}
+    options = without_none(overrides)
     if options.get("llm") == memory.model():
         options.pop("llm", None)
     if show_cypher or options:

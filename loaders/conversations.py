@@ -20,6 +20,7 @@ from gsw_graph.loaders.chat_exports import first
 from gsw_graph.loaders.files import File, Items, LeftOut, Record, left_out
 from gsw_graph.loaders.text import source_of, stem
 from gsw_graph.model.documents import Document, Failure, Passage, Skipped, date_of, metadata
+from gsw_graph.values import single_spaced, unique
 
 LOADER = "conversation"
 _TEXT = ("text", "content", "message", "parts", "body")
@@ -106,7 +107,7 @@ def session(
 
 def document(source: str, title: str, passages: list[Passage], date: str = "") -> Document:
     """Return the document of turns, with its speakers and its date: by default that of the first turn."""
-    speakers = list(dict.fromkeys(passage.speaker for passage in passages))
+    speakers = unique(passage.speaker for passage in passages)
     for passage in passages:
         date = date or passage.at
     meta = metadata([("date", date), ("speakers", speakers)])
@@ -170,7 +171,7 @@ def _turn(value: Mapping[str, Any]) -> tuple[str, str, str]:
             part = part.get("text")
         if isinstance(part, str):
             texts.append(part)
-    name = " ".join(str(speaker or "").split())
+    name = single_spaced(str(speaker or ""))
     return "\n".join(texts).strip(), name, _time(first(value, _AT))
 
 

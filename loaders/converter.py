@@ -44,6 +44,7 @@ from gsw_graph.loaders.files import (
     shortened,
 )
 from gsw_graph.model.documents import Failure, Skipped
+from gsw_graph.values import Fields
 from gsw_graph.version import FOLDER
 
 MOST = 256 * 1024 * 1024
@@ -195,7 +196,7 @@ class Converter:
             with contextlib.suppress(OSError):
                 process.communicate()
 
-    def _ask(self, form: Form, data: bytes) -> dict[str, Any] | None:
+    def _ask(self, form: Form, data: bytes) -> Fields | None:
         """Return the answer of the child; None where it ended without one."""
         if self.process is None or self._owner != os.getpid():
             self._owner, self.process = os.getpid(), _start()

@@ -20,6 +20,7 @@ from gsw_graph.loaders.files import (
 from gsw_graph.loaders.split import Block, split
 from gsw_graph.loaders.text import decode, document
 from gsw_graph.model.documents import Failure, Skipped, typed
+from gsw_graph.values import single_spaced
 
 _DELIMITERS = ";\t|,"  # of two that part a table alike, the first: a comma may be of numbers
 _LOOKED_AT = 50  # rows, for the delimiter, the width and the head
@@ -127,7 +128,7 @@ class _Table:
                 self.faults.append(f"line {line}: the row cannot be read ({reason})")
             else:
                 count = len(cells)
-                cells = [" ".join(cell.split()) for cell in cells]
+                cells = [single_spaced(cell) for cell in cells]
                 while cells and not cells[-1]:
                     cells.pop()
                 yield _Row(line, cells, count)

@@ -22,6 +22,7 @@ from gsw_graph.loaders.markup import WIKI_LINK, Blocks, converted_blocks, link_n
 from gsw_graph.loaders.split import Block, split
 from gsw_graph.loaders.text import about_blocks, decode, document
 from gsw_graph.model.documents import Skipped, date_of
+from gsw_graph.values import single_spaced
 
 _FRONT = re.compile(r"---[ \t]*\n(.*?)^(?:---|\.\.\.)[ \t]*$", re.MULTILINE | re.DOTALL)  # YAML
 _MOST_FRONT = 64 * 1024  # characters of front matter
@@ -134,7 +135,7 @@ def _front_matter(text: str, contents: Converted) -> tuple[str, str]:
     contents.describe(_flat("", values))
     if not isinstance(title, str | int | float):
         title = ""
-    return " ".join(str(title).split()), text[match.end() :].lstrip("\n")
+    return single_spaced(str(title)), text[match.end() :].lstrip("\n")
 
 
 def _flat(key: str, value: object, depth: int = 0) -> Iterator[tuple[str, object]]:

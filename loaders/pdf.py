@@ -18,6 +18,7 @@ import pypdfium2.raw as raw
 from gsw_graph.loaders.columns import Box, Word, read_columns
 from gsw_graph.loaders.files import Converted, LeftOut, UnusableError
 from gsw_graph.loaders.text import join_lines
+from gsw_graph.values import single_spaced
 
 # PDFium is not made for several threads.
 _LOCK = threading.Lock()
@@ -63,8 +64,8 @@ def read_pdf(data: bytes, contents: Converted) -> None:
             "over it first"
         )
     contents.text, contents.plain = join_lines("\n".join(filter(None, pages))), True
-    title = " ".join(described.pop("Title").split())
-    first_page = " ".join(pages[0].casefold().split())
+    title = single_spaced(described.pop("Title"))
+    first_page = single_spaced(pages[0].casefold())
     if title.casefold() in first_page:
         contents.title = title
     contents.describe(described.items())

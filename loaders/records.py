@@ -39,6 +39,7 @@ from gsw_graph.loaders.files import (
 from gsw_graph.loaders.split import SENTENCE_LIMIT, paragraphs, split, words
 from gsw_graph.model.assemble import Assembler, Node, Phrase, Role
 from gsw_graph.model.documents import Document, Failure, Passage, content_id, metadata
+from gsw_graph.values import word_set
 
 SHAPES = (
     'understood are {"title": ..., "text": ..., "id"?, "source"?}, one a line (JSONL) or in one JSON '
@@ -46,9 +47,8 @@ SHAPES = (
     '"propositions"; Panini\'s workspaces ("entity_nodes"); OpenIE results and propositions ({"docs": [...]})'
 )
 _UNSTORABLE = re.compile(r"(?<!\\)(?:\\\\)*\\u0000|[\ud800-\udfff]")  # in JSON
-OWN = frozenset(
-    "title text id source passage entities verb_phrases propositions extracted_entities "
-    "extracted_triples".split()
+OWN = word_set(
+    "title text id source passage entities verb_phrases propositions extracted_entities extracted_triples"
 )
 """Keys of records that are no metadata."""
 _TITLE = 200  # characters; a longer first line is text

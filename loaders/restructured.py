@@ -20,6 +20,7 @@ from docutils.utils import Reporter, new_document, new_reporter
 
 from gsw_graph.loaders import web
 from gsw_graph.loaders.files import Converted, UnusableError, refusal
+from gsw_graph.values import Fields, word_set
 
 _ROLE = re.compile(r":((?:[\w.+-]+:)*[\w.+-]+):`")
 _DIRECTIVE = re.compile(r"^[ \t]*\.\.[ \t]+(?:\|[^|\n]+\|[ \t]+)?([\w:.+-]+)::(?:[ \t]|$)", re.MULTILINE)
@@ -28,9 +29,9 @@ _TITLED = re.compile(r"(.+?)\s*<[^<>]*>", re.DOTALL)
 _ELSEWHERE = re.compile(
     r"(?:literal)?include|toctree|auto\w+|apidoc|graphviz|digraph|mermaid|plot|ipython|doctest\w*|jinja|click"
 )
-_SILENT = frozenset(
+_SILENT = word_set(
     "index highlight module currentmodule py:module py:currentmodule meta tabularcolumns sectionauthor "
-    "codeauthor default-role default-domain program contents raw".split()
+    "codeauthor default-role default-domain program contents raw"
 )
 _CODE = frozenset({"code", "code-block", "sourcecode", "parsed-literal", "testcode", "prompt", "console"})
 _VERSIONS = {
@@ -114,9 +115,7 @@ def _define_directives(text: str, left_out: Counter[str]) -> None:
         optional_arguments = 1
         final_argument_whitespace = True
         has_content = True
-        option_spec: ClassVar[dict[str, Any]] = defaultdict(
-            lambda: directives.unchanged, name=directives.unchanged
-        )
+        option_spec: ClassVar[Fields] = defaultdict(lambda: directives.unchanged, name=directives.unchanged)
 
         def run(self) -> list[Node]:
             name = self.name.lower()

@@ -22,6 +22,7 @@ from gsw_graph.loaders.files import (
 )
 from gsw_graph.loaders.split import Block, paragraphs, split
 from gsw_graph.model.documents import Document, Passage, Value, content_id
+from gsw_graph.values import word_set
 
 _TITLE = re.compile(r"([^\n]{1,100})\n[^\S\n]*\n\s*(?=\S)")
 
@@ -162,10 +163,8 @@ _LEFT = re.compile(r"[\w'’-]+$")
 _WORDS = re.compile(r"\w+(?:[-\u2010]\w+)*")
 
 # Words that keep their hyphen before another word, and ends of words that are none.
-_ALWAYS_HYPHENATED = frozenset(
-    "self well quasi twenty thirty forty fifty sixty seventy eighty ninety".split()
-)
-_SUFFIXES = frozenset("ish less hood same dom ing ington ness spring fold some".split())
+_ALWAYS_HYPHENATED = word_set("self well quasi twenty thirty forty fifty sixty seventy eighty ninety")
+_SUFFIXES = word_set("ish less hood same dom ing ington ness spring fold some")
 
 
 def vocabulary(text: str) -> Set[str]:

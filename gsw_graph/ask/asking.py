@@ -27,6 +27,7 @@ from gsw_graph.ask.text_to_cypher import answer_from_graph
 from gsw_graph.errors import InputError, ReplyError
 from gsw_graph.model.results import Answer, Statement, Trace
 from gsw_graph.models.chat.chat import Spent
+from gsw_graph.values import Fields
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -282,7 +283,7 @@ def _answer(
     if asks_for_all(question):
         every = [*retrieved.passages, *retrieved.below]
         context.notes += left_out(question, every, {item.passage.id for item in items}, "read")
-    how: dict[str, Any] = {
+    how: Fields = {
         "confidence": draft.confidence if has_chains else None,
         "judged": plan is not None and not plan.steps[-1].retrieve,
         "doubt": doubt and not has_chains,  # chains that do not reach an end say nothing

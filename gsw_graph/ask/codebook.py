@@ -31,6 +31,7 @@ from gsw_graph.model.results import RunsReport
 from gsw_graph.store import codebook as store
 from gsw_graph.store.codebook import Edge, Name, Run, Statement
 from gsw_graph.store.vectors import pack_vector, unpack_vectors
+from gsw_graph.values import single_spaced
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -72,7 +73,7 @@ def edges_of(text: str, statements: Statements) -> list[Edge]:
     based_on: dict[tuple[str, frozenset[str]], dict[str, Statement]] = defaultdict(dict)
     for statement in sorted(statements, key=lambda statement: statement.id):
         for subject, relation, object_ in _related(statement, position):
-            name = " ".join(relation.split()).casefold()[:_LONGEST].strip()
+            name = single_spaced(relation).casefold()[:_LONGEST].strip()
             concepts = frozenset((subject.concept, object_.concept))
             if name and len(concepts) == 2:
                 triples.setdefault((name, concepts), (subject, object_))

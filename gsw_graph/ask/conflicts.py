@@ -13,6 +13,7 @@ from gsw_graph.model.results import Claim, Conflict
 from gsw_graph.text.dates import find_dates
 from gsw_graph.text.names import normalise
 from gsw_graph.text.words import FUNCTION_WORDS
+from gsw_graph.values import word_set
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from gsw_graph.model.results import RankedPassage
     from gsw_graph.store.reader import PairOf
 
-_ASKS = frozenset("who whom whose what which when where why how many much".split())
+_ASKS = word_set("who whom whose what which when where why how many much")
 Days = list[tuple[str, str]]
 
 

@@ -24,6 +24,7 @@ from gsw_graph.models.chat.request import Request, parse_json
 from gsw_graph.models.prompts import prompt
 from gsw_graph.store import adhoc
 from gsw_graph.text.safe_text import to_json
+from gsw_graph.values import Fields, unique
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -133,7 +134,7 @@ def system_message() -> str:
     return "\n\n".join([prompt("cypher"), described_schema(), *examples])
 
 
-def parse_reply(reply: str) -> tuple[str, dict[str, Any]] | None:
+def parse_reply(reply: str) -> tuple[str, Fields] | None:
     """Read the statement in a reply, and the values of its parameters; every reply without one is a refusal.
 
     Returns:
@@ -156,7 +157,7 @@ def _check_columns(columns: list[str], statement: str) -> None:
         raise ValueError("no column but `evidence` comes from the graph: return properties or counts")
 
 
-def _check_values(row: dict[str, Any]) -> None:
+def _check_values(row: Fields) -> None:
     """Raise ValueError, for the model, if a column is no text, no number and no list of these."""
     for column, value in row.items():
         if _is_map(value):
@@ -177,7 +178,7 @@ def _is_vector(value: object) -> bool:
     return isinstance(value, str) and _BYTES.fullmatch(value) is not None
 
 
-def _ids(row: dict[str, Any]) -> list[str]:
+def _ids(row: Fields) -> list[str]:
     """Return the ids of the passages behind a row: a list, or one text."""
     ids = []
     for column, value in row.items():
@@ -203,10 +204,10 @@ def answer_from_graph(query: Query, context: Context, llm: QuestionModel) -> Ret
         return None
     if table is None:
         return None
-    wanted = list(dict.fromkeys(chain.from_iterable(ids[:_CITED] for ids in table.evidence)))
+    wanted = unique(chain.from_iterable(ids[:_CITED] for ids in table.evidence))
     found = {passage.id: passage for passage in context.reader.passages(wanted, [1.0] * len(wanted))}
     behind = _ids_by_text(table, found.keys())
-    order = list(dict.fromkeys(chain.from_iterable(behind.values())))
+    order = unique(chain.from_iterable(behind.values()))
     if not order:
         return None
     if table.cut:
@@ -242,7 +243,7 @@ def _ids_by_text(table: AskedTable, found: Collection[str]) -> dict[str, list[st
     return {text: list(ids) for text, ids in behind.items()}
 
 
-def _row_text(row: dict[str, Any]) -> str:
+def _row_text(row: Fields) -> str:
     """Write the values of a row for people, in one line; a row without a value is empty."""
     texts = [_text(value) for value in row.values()]
     return ", ".join(text or _NO_VALUE for text in texts) if any(texts) else ""

@@ -19,6 +19,7 @@ from gsw_graph.cypher import statement
 from gsw_graph.engine.address import LOG, MARKER, check_address, split_address
 from gsw_graph.engine.tracing import Intercepted, OneWriter, renaming, reporting
 from gsw_graph.errors import EngineError
+from gsw_graph.values import Fields, single_spaced
 
 if TYPE_CHECKING:
     from neo4j import Driver, Record, Session
@@ -68,7 +69,7 @@ class Connection:
         """Return the records of a statement of `cypher/` that reads; the driver runs it again where it fails
         for a moment."""
         text = statement(name, self.dialect.name)
-        options: dict[str, Any] = {"database_": self.database, "routing_": "r"}
+        options: Fields = {"database_": self.database, "routing_": "r"}
         records: list[Record]
         records, _, _ = read_again(lambda: self.driver.execute_query(text, parameters, **options))
         return records
@@ -193,7 +194,7 @@ def to_engine_error(error: Exception, where: str) -> EngineError:
             where=where,
             hint="Run it again; what was written stays",
         )
-    text = " ".join(str(getattr(error, "message", None) or error).split())[:300]
+    text = single_spaced(str(getattr(error, "message", None) or error))[:300]
     full, log = False, ""
     if "://" not in where:  # the engine itself tells no more than that a commit failed
         with suppress(OSError):

@@ -12,7 +12,6 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
 from filelock import FileLock, Timeout
@@ -20,6 +19,7 @@ from filelock import FileLock, Timeout
 from gsw_graph.config import expanded
 from gsw_graph.engine.address import LOG, MARKER, split_address
 from gsw_graph.errors import EngineError
+from gsw_graph.values import Fields
 
 FORMAT = 1
 PASSWORD = "password"  # noqa: S105 - a file name
@@ -133,7 +133,7 @@ class FolderLock:
         self._owner = folder / _OWNER
         self._lock = FileLock(folder / _LOCK, timeout=0, thread_local=False)
 
-    def acquire(self, owner: dict[str, Any], patience: float = 70.0) -> dict[str, Any] | None:
+    def acquire(self, owner: Fields, patience: float = 70.0) -> Fields | None:
         """Take the lock, and wait up to `patience` seconds for a holder that is stopping.
 
         Returns:
@@ -151,10 +151,10 @@ class FolderLock:
         write_private(self._owner, json.dumps(owner))
         return None
 
-    def holder(self) -> dict[str, Any] | None:
+    def holder(self) -> Fields | None:
         """Return what the holder wrote about itself, None where there is nothing to read."""
         try:
-            holder: dict[str, Any] = json.loads(self._owner.read_text(encoding="utf-8"))
+            holder: Fields = json.loads(self._owner.read_text(encoding="utf-8"))
         except (OSError, ValueError):
             return None
         return holder

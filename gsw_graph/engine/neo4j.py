@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from neo4j import READ_ACCESS
 from neo4j.exceptions import DriverError, Neo4jError
@@ -13,6 +13,7 @@ from gsw_graph.cypher import statement
 from gsw_graph.engine import Connection, open_driver, readonly
 from gsw_graph.engine.address import Address, parse
 from gsw_graph.errors import EngineError
+from gsw_graph.values import Fields, single_spaced
 from gsw_graph.version import __version__
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ def connect(settings: Settings) -> Connection:
         driver.verify_connectivity()
         with driver.session(database=settings.database or address.database) as session:
             result = session.run(statement("server/components"))
-            versions: dict[str, Any] = dict(result.values())
+            versions: Fields = dict(result.values())
             summary = result.consume()
         version = str(versions.get("Neo4j Kernel", ["unknown"])[0])
         _check_server(address.url, str(summary.server.agent), version)
@@ -97,7 +98,7 @@ def explain(error: Exception, address: Address, *, with_password: bool) -> Engin
     for ending, message, hint in _REFUSALS:
         if code.endswith(ending):
             return EngineError(message, where=address.url, hint=hint)
-    text = " ".join(str(getattr(error, "message", None) or error).split())
+    text = single_spaced(str(getattr(error, "message", None) or error))
     # The operating system's own words are at the root of the driver's.
     is_late, reason = False, ""
     cause: BaseException | None = error
@@ -156,7 +157,7 @@ class Neo4jDialect:
                 return  # made by the other process a moment before
             text = " ".join(line for line in ddl.splitlines() if not line.startswith("//"))
             raise EngineError(
-                f"the server refused a statement: {_first_line(error)}", where=" ".join(text.split())[:120]
+                f"the server refused a statement: {_first_line(error)}", where=single_spaced(text)[:120]
             ) from error
 
     def wait_online(self, timeout: float) -> None:

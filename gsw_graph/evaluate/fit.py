@@ -30,6 +30,7 @@ from gsw_graph.errors import InputError
 from gsw_graph.evaluate.data import Question, QuestionSet
 from gsw_graph.evaluate.metrics import gold_ranks
 from gsw_graph.memory import Memory
+from gsw_graph.values import unique
 
 Rows: TypeAlias = "list[tuple[NDArray[np.float64], NDArray[np.bool_]]]"
 _LEAST = 20  # sub-questions
@@ -109,7 +110,7 @@ def _answers(question: Question) -> list[str]:
 
 def _gold(question: Question, context: Context, passages: Sequence[str]) -> set[str]:
     """Return the ids of gold passages among some."""
-    ids = list(dict.fromkeys(passages))
+    ids = unique(passages)
     ranked = context.reader.passages(ids, [0.0] * len(ids))
     ranks = gold_ranks(question.gold, ranked)
     return {ranked[rank - 1].id for rank in ranks if rank is not None}

@@ -13,6 +13,7 @@ from typing import Any, TypeAlias, TypeVar
 from filelock import FileLock, Timeout
 
 from gsw_graph.errors import InputError
+from gsw_graph.values import Fields
 
 FILE, TRACE = "answers.jsonl", "trace.jsonl"
 LOCK = "answers.lock"  # held by the operating system, so that a run that was killed blocks nobody
@@ -104,7 +105,7 @@ class Journal:
     """
 
     folder: Path | None
-    run: dict[str, Any]
+    run: Fields
     rows: dict[tuple[str, str], Outcome] = field(default_factory=dict)
     judged: dict[tuple[str, str, str], Judgement] = field(default_factory=dict)
 
@@ -156,7 +157,7 @@ class Journal:
 
 
 @contextmanager
-def open_journal(folder: Path | None, run: dict[str, Any]) -> Iterator[Journal]:
+def open_journal(folder: Path | None, run: Fields) -> Iterator[Journal]:
     """Open the journal of a folder, as long as which no other process writes there.
 
     Args:
@@ -184,7 +185,7 @@ def open_journal(folder: Path | None, run: dict[str, Any]) -> Iterator[Journal]:
         yield journal
 
 
-def _check_same(before: dict[str, Any], now: dict[str, Any], path: Path) -> None:
+def _check_same(before: Fields, now: Fields, path: Path) -> None:
     changes = []
     for name in before | now:
         was, value = before.get(name), now.get(name)

@@ -24,6 +24,7 @@ from gsw_graph.models.chat.chat import Chat
 from gsw_graph.models.chat.limits import Budget
 from gsw_graph.models.chat.request import Request
 from gsw_graph.models.prompts import fence, prompt
+from gsw_graph.values import Fields
 
 STAGE = "judge"  # of the ledger
 _REPLY_TOKENS = 1000  # at most; a usual reply has 10
@@ -125,7 +126,7 @@ def judge_answers(
     return verdicts
 
 
-def judge_summary(model: str, verdicts: Sequence[Judgement]) -> dict[str, Any]:
+def judge_summary(model: str, verdicts: Sequence[Judgement]) -> Fields:
     """Return who judged how many answers, and what that took."""
     dollars = [verdict.dollars for verdict in verdicts if verdict.dollars is not None]
     unjudged = sum(verdict.error is not None for verdict in verdicts)
@@ -174,7 +175,7 @@ def _request(form: Form, question: Question, answer: str) -> Request:
         {"role": "system", "content": prompt(form.prompt)},
         {"role": "user", "content": fence("case", case)},
     )
-    properties: dict[str, Any] = {"statements": {"type": "integer"}, form.key: {"type": "integer"}}
+    properties: Fields = {"statements": {"type": "integer"}, form.key: {"type": "integer"}}
     if form.scale:
         properties = {form.key: {"type": "string", "enum": list(form.scale)}}
     schema = {

@@ -33,12 +33,13 @@ from gsw_graph.evaluate.metrics import RESAMPLES, SEED, gold_ranks, is_gold
 from gsw_graph.model.documents import Failure
 from gsw_graph.model.results import Answer, Status
 from gsw_graph.models.chat.limits import Budget
+from gsw_graph.values import Fields
 from gsw_graph.version import __version__
 
 if TYPE_CHECKING:
     from gsw_graph.memory import Memory
 
-Trace: TypeAlias = dict[str, Any]
+Trace: TypeAlias = Fields
 Pair: TypeAlias = "tuple[Question, Variant]"
 Asked: TypeAlias = "tuple[Outcome, Trace | None, tuple[int, int]]"
 """A row, its trace, and the tokens of prompts and replies that were paid for it."""
@@ -96,7 +97,7 @@ class Protocol:
         return name
 
     @property
-    def reading(self) -> dict[str, Any]:
+    def reading(self) -> Fields:
         """Options of `Memory.ask` that are not as usual."""
         options = {name: getattr(self, name) for name in ("evidence", "must_answer", "reader", "trace")}
         return {name: value for name, value in options.items() if value}
@@ -212,9 +213,7 @@ def _ask_all(
             limit.charge(limit.cost(*paid))
 
 
-def _facts(
-    settings: Settings, status: Status, questions: QuestionSet, variants: Sequence[Variant]
-) -> dict[str, Any]:
+def _facts(settings: Settings, status: Status, questions: QuestionSet, variants: Sequence[Variant]) -> Fields:
     """Return the settings of an evaluation beside those of its run."""
     memory = status.to_dict()
     memory["memory"] = without_secrets(status.memory)
@@ -287,7 +286,7 @@ def versions() -> dict[str, str]:
     return installed
 
 
-def redacted_settings(settings: Settings) -> dict[str, Any]:
+def redacted_settings(settings: Settings) -> Fields:
     """Return the settings in JSON types: no key, no password, none in a url."""
     values = {field.name: getattr(settings, field.name) for field in fields(settings) if field.repr}
     for role, own in settings.llm_roles.items():
@@ -316,7 +315,7 @@ def _run_header(
     how: Protocol,
     *,
     model: bool,
-) -> dict[str, Any]:
+) -> Fields:
     """Return what all parts of one evaluation have in common."""
     return {
         "questions": questions.sha256 or [question.key for question in questions.questions],

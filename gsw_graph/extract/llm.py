@@ -32,6 +32,7 @@ from gsw_graph.models.chat.request import estimate, unwrapped
 from gsw_graph.models.prompts import fence, prompt
 from gsw_graph.text.names import find_names, normalise
 from gsw_graph.text.words import FUNCTION_WORDS
+from gsw_graph.values import Fields, single_spaced
 
 if TYPE_CHECKING:
     from gsw_graph.models.chat.chat import Chat
@@ -42,7 +43,7 @@ KEYS = ("entities", "verb_phrases", "propositions", "entity_nodes", "verb_phrase
 
 Texts = tuple[str, ...]
 Listed = tuple[str, tuple[tuple[str, Texts], ...]]
-Schema = dict[str, Any]
+Schema = Fields
 Result = TypeVar("Result")
 
 
@@ -267,7 +268,7 @@ def messages(name: str, text: str) -> tuple[dict[str, str], ...]:
 def shown(document: Document, position: int, *, context: bool = True) -> str:
     """Return a passage with its title and, as `context`, the end of the passage before it."""
     passage = document.passages[position]
-    title = " ".join(passage.title.split())[:_TITLE]
+    title = single_spaced(passage.title)[:_TITLE]
     parts = []
     if title:
         parts.append(f"Title:\n{fence('title', title)}")
@@ -279,7 +280,7 @@ def shown(document: Document, position: int, *, context: bool = True) -> str:
 
 def _end(passage: Passage) -> str:
     """Return the last sentences of a passage, or the last words of a long one."""
-    sentences = _SENTENCE.split(" ".join(passage.text[-4 * _CONTEXT :].split()))
+    sentences = _SENTENCE.split(single_spaced(passage.text[-4 * _CONTEXT :]))
     end = sentences.pop()
     while sentences and len(end) + len(sentences[-1]) < _CONTEXT:
         end = f"{sentences.pop()} {end}"
@@ -372,12 +373,12 @@ def assemble(
     for position, extraction in sorted(extractions.items()):
         for name, roles in extraction.entities:
             if assembler.entity(name, position, roles):
-                spellings.setdefault(normalise(name), " ".join(name.split()))
+                spellings.setdefault(normalise(name), single_spaced(name))
     words = words_of(spellings)
     for position, extraction in sorted(extractions.items()):
         own: dict[str, str] = {}  # spellings of this passage
         for name, _ in extraction.entities:
-            own.setdefault(normalise(name), " ".join(name.split()))
+            own.setdefault(normalise(name), single_spaced(name))
         for phrase, questions in extraction.phrases:
             assembler.verb_phrase(phrase, questions, position)
         for fact in extraction.facts:

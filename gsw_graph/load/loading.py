@@ -35,6 +35,7 @@ from gsw_graph.store import schema, writer
 from gsw_graph.store.reader import DocumentState, Reader
 from gsw_graph.store.rows import Mode, Vector
 from gsw_graph.text.languages import ENGLISH
+from gsw_graph.values import Fields, without_none
 
 if TYPE_CHECKING:
     from gsw_graph.models.chat.chat import Chat
@@ -143,7 +144,7 @@ def _described(document: Document, given: Given, state: DocumentState | None) ->
     if state:
         stored = state.properties
         given = {key: stored.get(f"meta_{key}") for key in stored.get("given") or ()} | given
-    kept = {key: value for key, value in given.items() if value is not None}
+    kept = without_none(given)
     return replace(document, meta={**given, **document.meta, **kept}, given=tuple(kept))
 
 
@@ -548,7 +549,7 @@ def _note(counters: LoadCounters, extractor: str, settings: Settings) -> str | N
     return None
 
 
-def _spent(chat: Chat | None) -> dict[str, Any]:
+def _spent(chat: Chat | None) -> Fields:
     """Return what the language model was asked, as the report has it."""
     if chat is None:
         return {}

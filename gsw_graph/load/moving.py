@@ -32,11 +32,12 @@ from gsw_graph.model.results import Copied
 from gsw_graph.store import schema
 from gsw_graph.store.nodes import Kind, Label, Relationship, kinds, labels, relationships
 from gsw_graph.store.writer import parts
+from gsw_graph.values import Fields
 
 if TYPE_CHECKING:
     from neo4j import ManagedTransaction
 
-Row = dict[str, Any]
+Row = Fields
 Report = Callable[[int], None]
 # Keys of a page: a node may carry a vector and a long text.
 _NODES, _RELATIONSHIPS = 200, 2000
@@ -112,7 +113,7 @@ def sides(source: str, target: str, env: Mapping[str, str] | None = None) -> tup
     """
     env = os.environ if env is None else env
     to = Settings.from_env(env)
-    own: dict[str, Any] = {}
+    own: Fields = {}
     for name in ("username", "password", "database"):
         value = env.get(f"NEO4J_FROM_{name.upper()}")
         if value:

@@ -18,6 +18,7 @@ from gsw_graph.model.results import Progress
 from gsw_graph.store import schema
 from gsw_graph.telemetry import annotate, span
 from gsw_graph.text.names import normalise
+from gsw_graph.values import Fields
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -91,7 +92,7 @@ class WritableMemory(OpenMemory):
                     alone=self._locks.exclusive,
                 )
                 loaded = pages.added_to(loaded)
-                facts: dict[str, Any] = {"calls": loaded.calls, "dollars": loaded.dollars}
+                facts: Fields = {"calls": loaded.calls, "dollars": loaded.dollars}
                 for name, number in asdict(loaded.documents).items():
                     facts[f"documents_{name}"] = number
                 for stage, seconds in loaded.seconds.items():

@@ -15,6 +15,7 @@ from gsw_graph.model.documents import Document, Entity, Proposition, QAPair, Ver
 from gsw_graph.text.dates import find_dates
 from gsw_graph.text.names import normalise
 from gsw_graph.text.words import CONNECTORS, FUNCTION_WORDS, WORD
+from gsw_graph.values import single_spaced, unique
 
 _LONGEST = 10  # words of a name that a question is searched for
 _KINDS = {type(None): "null", bool: "true or false", str: "a string", list: "a list", dict: "an object"}
@@ -318,12 +319,12 @@ def named(text: str, keys: Collection[str], words: frozenset[str] | None = None)
                 if key in keys:
                     free[first:last] = [False] * length
                     found[first] = key
-    return list(dict.fromkeys(found[first] for first in sorted(found)))
+    return unique(found[first] for first in sorted(found))
 
 
 def _plain(text: str) -> str:
     """Return a text with one space between words."""
-    return " ".join(text.split())
+    return single_spaced(text)
 
 
 @lru_cache(maxsize=65536)

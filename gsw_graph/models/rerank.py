@@ -17,6 +17,7 @@ from gsw_graph.errors import ModelError
 from gsw_graph.models.embed import torch_backend
 from gsw_graph.models.embed.embedder import encodable, find_model
 from gsw_graph.models.endpoint import Endpoint
+from gsw_graph.values import Fields
 
 COSINE = "cosine"
 NOT_NEEDED = "do without: GSWGRAPH_RERANKER=cosine"
@@ -173,7 +174,7 @@ class HttpReranker:
         scores: list[float] = []
         for start in range(0, len(documents), size):
             part = documents[start : start + size]
-            body: dict[str, Any] = {"query": query, "documents": part}
+            body: Fields = {"query": query, "documents": part}
             if as_texts:
                 body = {"query": query, "texts": part, "truncate": True}
             elif self._model:

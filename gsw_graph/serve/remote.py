@@ -29,6 +29,7 @@ from gsw_graph.memory import Memory, OnProgress, OnStage, OnText
 from gsw_graph.model import results
 from gsw_graph.model.ledger import Entry
 from gsw_graph.model.results import Progress
+from gsw_graph.values import Fields, without_none
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     from gsw_graph.engine.embedded_folder import RunningServer
 
 T = TypeVar("T")
-JsonObject = dict[str, Any]
+JsonObject = Fields
 _IN_PATH = re.compile(r"\{(\w+)\}")
 SILENT = 60.0  # seconds that a server may send nothing; it pings every ten
 UNTIL_DONE = httpx.Timeout(10, read=None)  # the server ends what takes too long; a load may run before it
@@ -91,7 +92,7 @@ OPERATIONS: dict[str, tuple[Any, str, str]] = {
 }
 
 
-def _arguments(operation: str, args: tuple[Any, ...], options: dict[str, Any]) -> dict[str, Any]:
+def _arguments(operation: str, args: tuple[Any, ...], options: Fields) -> Fields:
     """Return the arguments of a call of `Memory` by their names, with defaults, as its server takes them: the
     working folder is that of this process."""
     bound = signature(getattr(Memory, operation)).bind(None, *args, **options)
@@ -251,7 +252,7 @@ class RemoteMemory:
             raise InputError(
                 "through a server standard input is loaded alone", hint=f"{self.address} has this memory open"
             )
-        form = {name: value for name, value in options.items() if value is not None}
+        form = without_none(options)
         form["standard_input"] = not uploads
         streams = uploads or {"stdin": stdin or standard_input()}
         files = []
@@ -261,7 +262,7 @@ class RemoteMemory:
 
     def _request(self, kind: type[T], method: str, path: str, values: JsonObject) -> T:
         """Send one request, with its values in the query of a GET and in the body of a POST."""
-        present = {name: value for name, value in values.items() if value is not None}
+        present = without_none(values)
         with self._connection_errors():
             if method == "GET":
                 reply = self._client.get(path, params=present)

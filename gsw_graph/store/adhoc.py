@@ -28,6 +28,7 @@ from gsw_graph.store import writer
 from gsw_graph.store.confine import Confined, confine
 from gsw_graph.store.reader import Reader
 from gsw_graph.store.space import Space, space_of
+from gsw_graph.values import Fields
 
 if TYPE_CHECKING:
     from neo4j import Record, Result
@@ -155,7 +156,7 @@ def read(
 def _run(
     connection: Connection,
     query: str,
-    parameters: dict[str, Any],
+    parameters: Fields,
     take: Callable[[Result], _R],
     metadata: Metadata,
     *,

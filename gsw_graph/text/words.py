@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING, Any
 
 from sentencex import segment
 
+from gsw_graph.values import single_spaced, word_set
+
 if TYPE_CHECKING:
     pass
 
@@ -29,8 +31,8 @@ def table(name: str) -> Any:
 
 
 # Words that stand in front of, between or around names, never for one. Those of other languages: `languages`.
-FUNCTION_WORDS = frozenset(
-    """a about above across after afterwards again against all almost alone along already also although always
+FUNCTION_WORDS = word_set("""
+    a about above across after afterwards again against all almost alone along already also although always
     am among amongst an and another any anyone anything are around as at be became because become becomes
     been before beforehand behind being below beside besides between beyond both but by can cannot could did
     do does doing done down due during each eight either eleven else elsewhere enough etc even eventually
@@ -48,12 +50,11 @@ FUNCTION_WORDS = frozenset(
     upon us usually various very via was we well were what whatever when whenever where whereas wherever
     whether which while who whoever whole whom whose why will with within without would yes yet you your
     yours yourself yourselves currently today according additionally aside based despite famous known
-    located named overall part""".split()
-)
+    located named overall part""")
 # Words that join the parts of one name: Bank of England, Ludwig van Beethoven.
-CONNECTORS = frozenset(
+CONNECTORS = word_set(
     "of the de del della di da do dos das la le les du des von van der den zu and in for at on y e el al "
-    "bin ibn to with".split()
+    "bin ibn to with"
 )
 STOP_WORDS = FUNCTION_WORDS | CONNECTORS
 
@@ -323,8 +324,8 @@ def sentences(text: str, limit: int = 500, language: str = "en") -> tuple[str, .
     an abbreviation."""
     lines = []
     for block in _BLOCK_END.split(text[:_LONGEST_READ]):
-        for sentence in _segments(language, " ".join(block.split())):
-            line = " ".join(sentence.split())
+        for sentence in _segments(language, single_spaced(block)):
+            line = single_spaced(sentence)
             if line and not _is_heading(line):
                 lines.append(line)
     return tuple(lines[:limit])

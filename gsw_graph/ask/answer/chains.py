@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from gsw_graph.ask.answer.quotes import cite, related_coverage
 from gsw_graph.ask.strategy import AnswerDraft
 from gsw_graph.text.words import content_words
+from gsw_graph.values import unique
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -80,7 +81,7 @@ def from_chains(
             passage = retrieved.cited.get(hop.pair.passage)
             if passage is not None:
                 citations.append(cite(passage, hop.pair.question, hop.answer))
-    draft = AnswerDraft(None, "none", False, least, list(dict.fromkeys(citations)))
+    draft = AnswerDraft(None, "none", False, least, unique(citations))
     if answer and beams.plan.steps[-1].retrieve:
         draft = replace(draft, answer=best[0].hops[-1].answer, source="chain")
     return draft

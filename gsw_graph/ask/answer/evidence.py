@@ -12,7 +12,7 @@ import json
 import re
 from dataclasses import dataclass
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from gsw_graph.ask.answer.counting import asks_for_all
 from gsw_graph.models.chat.request import estimate
@@ -20,6 +20,7 @@ from gsw_graph.models.prompts import break_control_tokens, fence
 from gsw_graph.store.facts import of_passages
 from gsw_graph.text.names import normalise
 from gsw_graph.text.words import content_words, idf, sentences, term_coverage
+from gsw_graph.values import Fields, single_spaced, unique
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -66,7 +67,7 @@ def edge_of(text: str, names: Iterable[str], about: str) -> Fact:
     """Return a sentence as an edge: the name at its beginning, the words up to the next name, and the rest,
     without the article, quotes around the first name, and the full stop. A sentence that does not begin with
     a name, or has only one, remains a `Sentence`."""
-    text = _END.sub("", " ".join(text.split()))
+    text = _END.sub("", single_spaced(text))
     known_names = sorted(filter(None, set(names)), key=len, reverse=True)
     first = re.match(rf'(?:(?:the|a|an) )?["“]?({_any_of(known_names)})(?!\w)["”]?', text, re.IGNORECASE)
     if first is not None:
@@ -91,8 +92,8 @@ def _any_of(names: Iterable[str]) -> str:
 def payload(runs: Sequence[Run]) -> str:
     """Write facts as JSON by channel and number, in the form of fewer tokens (AutoPrunedRetriever, 2.6):
     texts by subject, or indexes in the lists `e` of names and `r` of relations."""
-    texts: dict[str, Any] = {}
-    triples: dict[str, Any] = {}
+    texts: Fields = {}
+    triples: Fields = {}
     names: dict[str, int] = {}
     relations: dict[str, int] = {}
     for number, run in enumerate(runs, 1):
@@ -177,7 +178,7 @@ def _code_line(text: str) -> str:
 
 
 def _one_line(text: str) -> str:
-    return " ".join(_UNSEEN.sub(" ", text).split())
+    return single_spaced(_UNSEEN.sub(" ", text))
 
 
 def with_code(text: str) -> str:
@@ -268,7 +269,7 @@ def gather(question: str, retrieved: Retrieved, show: Show = lines) -> list[Item
     """Return the evidence for a question and for the sub-questions of the best chains, in the form `show`,
     such as `lines` or `compact`."""
     concrete = [hop.concrete for chain in retrieved.best_chains for hop in chain.hops]
-    return show(list(dict.fromkeys([question, *concrete])), retrieved)
+    return show(unique([question, *concrete]), retrieved)
 
 
 def disagreements(retrieved: Retrieved, items: Sequence[Item]) -> Iterator[Item]:
@@ -370,7 +371,7 @@ def compact(context: Context, questions: Sequence[str], retrieved: Retrieved) ->
     """
     hops = [hop for chain in retrieved.chains for hop in chain.hops]
     concrete = [hop.concrete for hop in hops]
-    questions = list(dict.fromkeys([*questions, *concrete]))[:ASKED]
+    questions = unique([*questions, *concrete])[:ASKED]
     ranked = {passage.id: passage for passage in retrieved.passages + retrieved.below}
     for hop in hops:
         cited = retrieved.cited.get(hop.pair.passage)

@@ -20,6 +20,7 @@ from gsw_graph.errors import ReplyError
 from gsw_graph.models.chat.request import Request, estimate, estimate_messages
 from gsw_graph.models.prompts import prompt
 from gsw_graph.text.words import stem
+from gsw_graph.values import unique, word_set
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -32,12 +33,10 @@ T = TypeVar("T")
 _SUPPORTED = (
     0.6  # share of the words of a reply without labels that must occur somewhere, or its form is unknown
 )
-_YES_NO = frozenset(
-    """yes no oui non si sí sì sim não nao ja nein nee nej nei jo tak nie
+_YES_NO = word_set("""yes no oui non si sí sì sim não nao ja nein nee nej nei jo tak nie
     ano ne evet hayır da nu igen nem kyllä ei ya tidak có không
     ναι όχι да нет так ні
-    はい いいえ 是 是的 不是 否 不 예 네 아니요 아니오 हाँ हां नहीं نعم لا כן לא""".split()
-)
+    はい いいえ 是 是的 不是 否 不 예 네 아니요 아니오 हाँ हां नहीं نعم لا כן לא""")
 _CLAUSE = re.compile("[,.;:!，。、！]")
 
 
@@ -301,7 +300,7 @@ def from_items(
     answer = read.answer
     if answer is None:
         return AnswerDraft(None, "none", True, confidence, [], read.missing, read.tokens)
-    citations = list(dict.fromkeys(cited(item, question, answer) for item in read.sources))
+    citations = unique(cited(item, question, answer) for item in read.sources)
     return AnswerDraft(answer, "llm", False, confidence, citations, None, read.tokens, read.inferred)
 
 

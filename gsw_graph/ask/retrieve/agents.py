@@ -14,6 +14,7 @@ from gsw_graph.errors import GswGraphError, InputError
 from gsw_graph.model.results import AgentStep, RankedPassage
 from gsw_graph.models.chat.request import Reply, Request
 from gsw_graph.models.prompts import prompt
+from gsw_graph.values import Fields
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -32,7 +33,7 @@ class HaltedError(GswGraphError):
     """The question has ended, by an error of another agent or by Ctrl-C; nobody sees this error."""
 
 
-def request_for(task: str, user: str, schema: dict[str, Any] | None = None, *, limit: int) -> Request:
+def request_for(task: str, user: str, schema: Fields | None = None, *, limit: int) -> Request:
     """Return a request of a task, by the prompt of the same name."""
     messages = ({"role": "system", "content": prompt(task)}, {"role": "user", "content": user})
     return Request(task, messages, schema, limit=limit)

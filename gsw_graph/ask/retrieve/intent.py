@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, timedelta
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 from gsw_graph.ask.answer.evidence import flat
 from gsw_graph.ask.plan import SCHEMA as PLAN_SCHEMA
@@ -24,6 +24,7 @@ from gsw_graph.models.prompts import prompt
 from gsw_graph.text.dates import find_dates
 from gsw_graph.text.names import find_names, normalise
 from gsw_graph.text.words import FUNCTION_WORDS
+from gsw_graph.values import Fields, single_spaced
 
 if TYPE_CHECKING:
     from gsw_graph.ask.retrieve.agents import Agent
@@ -109,7 +110,7 @@ _CLAUSES = re.compile(r"(?i),?\s+(?:and|or)\s+(?=(?:who|what|when|where|which|ho
 _BEGINS = FUNCTION_WORDS | {"tell", "list", "describe", "compare", "imagine", "suppose", "explain"}
 _DEPTHS = {"low": 1, "medium": 2, "high": 3}
 _TEXTS = {"type": "array", "maxItems": 8, "items": {"type": "string", "maxLength": 200}}
-_FIELDS: dict[str, Any] = {
+_FIELDS: Fields = {
     "type": {"type": "string", "enum": list(KINDS)},
     "depth": {"type": "string", "enum": list(_DEPTHS)},
     "entities": _TEXTS,
@@ -198,7 +199,7 @@ def parts_of(question: str, intent: Intent, approach: Approach) -> list[str]:
 
 def read_intent(question: str) -> Intent:
     """Read the intent of a question by rules."""
-    text = " ".join(question.split())
+    text = single_spaced(question)
     entities = _entities(text)
     sides = sides_of(text)
     if sides:
@@ -306,7 +307,7 @@ def _sides(question: str, names: Names) -> Sides | None:
         if others:
             text = re.sub("|".join(others), " ", question)
         text = re.sub(r"\b(?:and|or|than|both|either)\b|,(?=\s*[,?])", " ", text)
-        questions.append(" ".join(text.split()))
+        questions.append(single_spaced(text))
     return Sides(names, tuple(questions))
 
 

@@ -39,6 +39,7 @@ from gsw_graph.store import codebook, questions
 from gsw_graph.store.vectors import unpack_vectors
 from gsw_graph.text.names import normalise
 from gsw_graph.text.words import CONNECTORS, FUNCTION_WORDS, WORD
+from gsw_graph.values import single_spaced, unique
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -191,7 +192,7 @@ def lines_of(question: str, plan: Plan | None) -> list[str]:
     """Return the sub-questions of a plan without its references, else the question."""
     lines: list[str] = []
     for level in plan.levels() if plan else ():
-        lines += (" ".join(_REFERENCE.sub(" ", step.question).split()) for step in level)
+        lines += (single_spaced(_REFERENCE.sub(" ", step.question)) for step in level)
     return list(filter(None, lines))[:MOST] or [question]
 
 
@@ -365,7 +366,7 @@ def retrieve(context: Context, query: Query, recipe: PrunedRecipe) -> Retrieved:
     earlier: Earlier = []
     if context.options.question_cache and query.answer:
         earlier = _earlier(context, vector.tolist(), recipe)
-    cited = list(dict.fromkeys(quote.passage.id for old in earlier for quote in old.quotes))
+    cited = unique(quote.passage.id for old in earlier for quote in old.quotes)
     try:
         book = _codebook(context, [question, *lines], cited, recipe)
     except ClientError as error:

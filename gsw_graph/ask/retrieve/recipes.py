@@ -18,6 +18,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from gsw_graph.ask.options import EVIDENCE
 from gsw_graph.errors import InputError
+from gsw_graph.values import single_spaced
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -565,5 +566,5 @@ def read_fit(path: str | None) -> Fit:
         return TypeAdapter(Fit).validate_json(Path(path).read_bytes())
     except (OSError, ValidationError) as error:
         hint = "Write one: gswgraph eval fit QUESTIONS --out FILE"
-        reason = " ".join(str(error).split("[type=")[0].split())
+        reason = single_spaced(str(error).split("[type=")[0])
         raise InputError(f"the fit cannot be read ({reason})", where=path, hint=hint) from error

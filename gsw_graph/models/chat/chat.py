@@ -47,6 +47,7 @@ from gsw_graph.models.chat.transport import (
 )
 from gsw_graph.models.endpoint import Endpoint
 from gsw_graph.models.prompts import replacements
+from gsw_graph.values import Fields, single_spaced
 
 if TYPE_CHECKING:
     from gsw_graph.models.chat.batch import BatchFeeder
@@ -412,7 +413,7 @@ class Chat:
         expected = 2 * request.usual_reply
         if context.budget:
             expected = min(full, SHORT_REPLY)
-        counts: dict[str, Any] = {"calls": 1, "failed": 1}
+        counts: Fields = {"calls": 1, "failed": 1}
         raw = RawReply("")
         with self._limiter.permit(context.check):
             reserved = budget.reserve(prompt, expected, self.price) if budget else 0.0
@@ -524,7 +525,7 @@ class Chat:
 
 
 def _short_problem(problem: str) -> str:
-    return " ".join(problem.split())[:PROBLEM_LENGTH]
+    return single_spaced(problem)[:PROBLEM_LENGTH]
 
 
 @dataclass(frozen=True)

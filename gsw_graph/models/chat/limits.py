@@ -13,10 +13,11 @@ from contextlib import contextmanager
 from copy import copy
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from gsw_graph.concurrency import Check, never_cancelled
 from gsw_graph.errors import BudgetError, InputError, ModelError, StoppedError
+from gsw_graph.values import Fields
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -33,7 +34,7 @@ MaybePrice = Price | None
 
 
 @cache
-def _prices() -> dict[str, Any]:
+def _prices() -> Fields:
     text = files("gsw_graph.models").joinpath("prices.json").read_text(encoding="utf-8")
     return dict(json.loads(text))
 

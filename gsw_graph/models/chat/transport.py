@@ -18,6 +18,7 @@ from gsw_graph.models.chat.pieces import Pieces, counts_of, json_values
 from gsw_graph.models.chat.request import OnText
 from gsw_graph.models.endpoint import Endpoint, retry_after
 from gsw_graph.text.words import without_surrogates
+from gsw_graph.values import Fields
 
 log = logging.getLogger(__name__)
 
@@ -69,7 +70,7 @@ _REFUSALS = {
 
 Messages = Sequence[Mapping[str, str]]
 Schema = Mapping[str, Any] | None  # of a reply; None for a text
-Body = dict[str, Any]
+Body = Fields
 
 
 @dataclass(frozen=True, slots=True)

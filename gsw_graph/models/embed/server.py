@@ -23,6 +23,7 @@ from gsw_graph.model.ledger import Entry
 from gsw_graph.models.chat.cache import FILE, Cache, CachedReply, Ledger
 from gsw_graph.models.chat.limits import Budget, dollars, price_of
 from gsw_graph.models.endpoint import Endpoint
+from gsw_graph.values import Fields
 
 STAGE = "embed"
 TEXTS, CHARACTERS = 32, 60_000  # in one request: some servers refuse more texts, others more tokens
@@ -197,7 +198,7 @@ class ServerBackend:
         """Return the JSON of the server's reply. A server that does not know an encoding is asked without."""
         import openai
 
-        body: dict[str, Any] = {"model": self.model, "input": [text or " " for text in texts]}
+        body: Fields = {"model": self.model, "input": [text or " " for text in texts]}
         if self._dimensions:
             body["dimensions"] = self._dimensions
         if encoding := ENCODINGS[self._sizes.encoding]:

@@ -13,6 +13,7 @@ from gsw_graph.ask.retrieve.names.linking import lucene_words, mentions
 from gsw_graph.ask.retrieve.names.walk import rank_passages
 from gsw_graph.ask.retrieve.pair_score import features, scores
 from gsw_graph.store.facts import HopQuestion, hop
+from gsw_graph.values import unique
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -81,7 +82,7 @@ class CandidateSearch:
                 words, keys = "", []
                 if recipe.entities and recipe.concepts:
                     words = lucene_words(item.text)
-                    keys = list(dict.fromkeys(mention.key for mention in mentions(item.text)))
+                    keys = unique(mention.key for mention in mentions(item.text))
                 asked = HopQuestion(
                     embedding=vectors[item.text].tolist(),
                     words=words,

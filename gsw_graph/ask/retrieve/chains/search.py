@@ -13,6 +13,7 @@ from gsw_graph.ask.retrieve.chains.beam import grow_chains
 from gsw_graph.ask.retrieve.names.graph import fetch_neighbourhood
 from gsw_graph.ask.retrieve.names.walk import rank_passages
 from gsw_graph.ask.strategy import Retrieved
+from gsw_graph.values import single_spaced
 
 if TYPE_CHECKING:
     from gsw_graph.ask.retrieve.chains.candidates import CandidateSearch
@@ -37,7 +38,7 @@ def plan_from(question: str) -> Plan:
     that is, then the question with that answer in it."""
     text = _REFERENCE.sub(" ", question)  # "#1" is text here
     rest = _REFERENCE.sub(" ", _ASKS.sub(" ", text))  # again, as "#what#1" had none
-    bridge = " ".join(rest.replace("?", " ").split()) or text
+    bridge = single_spaced(rest.replace("?", " ")) or text
     return Plan((SubQuestion(1, text), SubQuestion(2, bridge), SubQuestion(3, f"{text} #2")))
 
 

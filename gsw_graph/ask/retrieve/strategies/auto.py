@@ -28,6 +28,7 @@ from gsw_graph.errors import ReplyError
 from gsw_graph.model.results import Citation
 from gsw_graph.text.names import normalise, title_names
 from gsw_graph.text.words import normalise_text
+from gsw_graph.values import single_spaced
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -99,7 +100,7 @@ def added_answer(context: Context, question: str) -> AnswerDraft | None:
 
 def question_key(question: str) -> str:
     """Return a question as it is compared with another: without case, end marks and further spaces."""
-    text = " ".join(normalise_text(question).split())
+    text = single_spaced(normalise_text(question))
     return unicodedata.normalize("NFKC", text).casefold().strip(_MARKS)
 
 

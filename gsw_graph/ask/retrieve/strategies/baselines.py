@@ -23,6 +23,7 @@ from gsw_graph.ask.strategy import AnswerDraft, NoRecipe, Query, Retrieved, Stra
 from gsw_graph.errors import ReplyError
 from gsw_graph.models.chat.request import Request
 from gsw_graph.models.prompts import prompt
+from gsw_graph.values import single_spaced
 
 if TYPE_CHECKING:
     from gsw_graph.ask.retrieve.context import Context
@@ -147,7 +148,7 @@ def _sentence(reply: object) -> str:
     """Return the first line that says anything. ValueError: none does."""
     for line in str(reply).splitlines():
         if re.search(r"\w", line):
-            return " ".join(line.split())
+            return single_spaced(line)
     raise ValueError("the reply says nothing: write one sentence")
 
 

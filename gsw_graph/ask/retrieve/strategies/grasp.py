@@ -26,6 +26,7 @@ from gsw_graph.ask.retrieve.recipes import GRASP_PAPER, GraspRecipe
 from gsw_graph.ask.strategy import AnswerDraft, Query, Retrieved, Strategy
 from gsw_graph.errors import ReplyError
 from gsw_graph.text.names import normalise
+from gsw_graph.values import single_spaced, unique
 
 if TYPE_CHECKING:
     from gsw_graph.ask.retrieve.agents import Agent
@@ -104,7 +105,7 @@ def parse_reply(reply: object) -> Reply:
 
 def _plain(text: str) -> str:
     """Write a text without emphasis, in one line."""
-    return " ".join(text.replace("**", "").replace("`", "").split())
+    return single_spaced(text.replace("**", "").replace("`", ""))
 
 
 def _after(label: str, reply: object) -> str:
@@ -402,7 +403,7 @@ def ranked(results: dict[int, Finding], k: int) -> list[RankedPassage]:
 
 def _of(finding: Finding) -> AnswerDraft:
     """Return a finding as the answer."""
-    return AnswerDraft(finding.answer, "llm", citations=list(dict.fromkeys(finding.citations)))
+    return AnswerDraft(finding.answer, "llm", citations=unique(finding.citations))
 
 
 def _further(draft: AnswerDraft, known: dict[int, Finding]) -> list[Citation]:
@@ -413,7 +414,7 @@ def _further(draft: AnswerDraft, known: dict[int, Finding]) -> list[Citation]:
         first, *others = finding.citations
         if first.passage in passages:
             citations += (citation for citation in others if citation.passage not in passages)
-    return list(dict.fromkeys(citations))
+    return unique(citations)
 
 
 def run(context: Context, query: Query, recipe: GraspRecipe) -> Retrieved:

@@ -25,6 +25,7 @@ from gsw_graph.ask.strategy import Query, Retrieved, Strategy
 from gsw_graph.errors import ReplyError
 from gsw_graph.models.chat.limits import QuestionBudget
 from gsw_graph.models.chat.request import answer_text, estimate
+from gsw_graph.values import unique
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -72,7 +73,7 @@ def run(context: Context, query: Query, recipe: OverviewRecipe) -> Retrieved:
         return Retrieved(passages[: query.k], note=note, why=why)
     context.notes.append(read_of(sides, unread))
     taken = [item.passage for item in items]
-    ranked = list(dict.fromkeys(taken + passages))
+    ranked = unique(taken + passages)
     reader = "answer" if context.options.short else "overview_join"
     return Retrieved(ranked[: query.k], items=items, reader=reader, note=note, why=why)
 
