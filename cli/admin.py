@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gsw_graph.cli.options import check_unserved, json_option, memory_option, open_memory
+from gsw_graph.cli.options import check_unserved, flag, json_option, memory_option, open_memory
 from gsw_graph.cli.text.output import (
     Step,
     console,
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from gsw_graph.model.results import Copied, Merged, Unmerged
 
 
-_quiet = click.option("--quiet", "-q", is_flag=True, help="No progress.")
+_quiet = flag("--quiet", "-q", help="No progress.")
 
 
 @click.command()
@@ -110,12 +110,11 @@ def _ignore(_: int) -> None:
 
 @click.command()
 @memory_option
-@click.option(
+@flag(
     "--mend",
-    is_flag=True,
     help="First make missing indexes, count again and delete orphaned nodes.",
 )
-@click.option("--deep", is_flag=True, help="Also compare every text with the hash of what was loaded.")
+@flag("--deep", help="Also compare every text with the hash of what was loaded.")
 @json_option
 @click.pass_obj
 def doctor(url: str | None, mend: bool, deep: bool, as_json: bool) -> None:
@@ -159,7 +158,7 @@ _REASON = 110  # characters of one
 @click.command()
 @memory_option
 @click.argument("name", nargs=-1, metavar="[NAME]")
-@click.option("--dry-run", is_flag=True, help="Only list what would be merged, and what is not sure enough.")
+@flag("--dry-run", help="Only list what would be merged, and what is not sure enough.")
 @click.option(
     "--near",
     type=click.FloatRange(0, 1),
@@ -169,8 +168,8 @@ _REASON = 110  # characters of one
 @click.option(
     "--at-most", type=int, default=0, help="With --near: the nearest, until so many names are left."
 )
-@click.option("--show", is_flag=True, help="List what is merged: all, or the group of NAME.")
-@click.option("--full", is_flag=True, help=f"All groups and reasons, not the first {SHOWN}.")
+@flag("--show", help="List what is merged: all, or the group of NAME.")
+@flag("--full", help=f"All groups and reasons, not the first {SHOWN}.")
 @json_option
 @click.pass_obj
 def merge(
@@ -276,7 +275,7 @@ def _print_unmerged(result: Unmerged) -> None:
 )
 @click.argument("values", nargs=-1, metavar="[VALUE]...")
 @click.option("--by", metavar="WHO", help="Who corrects it; default: your user name.")
-@click.option("--list", "listed", is_flag=True, help="List what was corrected.")
+@flag("--list", "listed", help="List what was corrected.")
 @click.option("--undo", metavar="ID", help="Take a correction back.")
 @json_option
 @click.pass_obj

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gsw_graph.ask.retrieve.strategies import strategies
-from gsw_graph.cli.options import check_unserved, json_option, memory_option, open_memory
+from gsw_graph.cli.options import POSITIVE, check_unserved, flag, json_option, memory_option, open_memory
 from gsw_graph.cli.text.output import (
     Step,
     console,
@@ -62,30 +62,28 @@ def _asking(command: Any) -> Any:
             ),
             click.option(
                 "-k",
-                type=click.IntRange(min=1),
+                type=POSITIVE,
                 default=20,
                 show_default=True,
                 help="How many passages are asked for.",
             ),
-            click.option("--limit", type=click.IntRange(min=1), help="Ask the first so many questions."),
-            click.option(
-                "--sample", type=click.IntRange(min=1), help="Ask so many questions, drawn at random."
-            ),
+            click.option("--limit", type=POSITIVE, help="Ask the first so many questions."),
+            click.option("--sample", type=POSITIVE, help="Ask so many questions, drawn at random."),
             click.option("--seed", type=int, default=0, show_default=True, help="Of --sample."),
             click.option(
                 "--at-once",
-                type=click.IntRange(min=1),
+                type=POSITIVE,
                 default=1,
                 show_default=True,
                 help="Questions asked side by side; the time of each is its own, and longer than alone.",
             ),
-            click.option("--no-answer", is_flag=True, help="Passages only."),
+            flag("--no-answer", help="Passages only."),
             click.option(
                 "--evidence",
                 type=click.Choice(("lines", "chains", "compact", "passages")),
                 help="What the language model reads; usually what each strategy is read by.",
             ),
-            click.option("--must-answer", is_flag=True, help="The language model may not refuse."),
+            flag("--must-answer", help="The language model may not refuse."),
             click.option(
                 "--reader",
                 type=click.Choice(("paper",)),
@@ -93,14 +91,14 @@ def _asking(command: Any) -> Any:
             ),
             click.option("--budget", metavar="AMOUNT", help="Dollars or tokens to spend: 2.00, 500ktok."),
             click.option("--llm", metavar="MODEL", help="The language model; wins over GSWGRAPH_LLM."),
-            click.option("--no-llm", is_flag=True, help="Ask no language model, though one is set."),
+            flag("--no-llm", help="Ask no language model, though one is set."),
             click.option(
                 "--out",
                 metavar="DIR",
                 type=click.Path(file_okay=False),
                 help="Keep what is found here; the same call goes on from there.",
             ),
-            click.option("--quiet", "-q", is_flag=True, help="No progress."),
+            flag("--quiet", "-q", help="No progress."),
         )
     ):
         command = option(command)
@@ -139,25 +137,21 @@ def eval() -> None:
     metavar="MODEL",
     help="A language model at the same server that judges the answers too: LR-1 (strict) and LR-2 (partial credit).",
 )
-@click.option(
+@flag(
     "--in-order",
-    is_flag=True,
     help="Questions of a conversation one after another, with memory of the earlier.",
 )
-@click.option(
+@flag(
     "--without-gold",
-    is_flag=True,
     help="Each question without its gold passages: what is refused of what has no answer.",
 )
-@click.option(
+@flag(
     "--own-context",
-    is_flag=True,
     help="Each question over the passages of its record alone, from `eval corpus --own-context`.",
 )
-@click.option("--trace", is_flag=True, help="Keep the way to each answer in trace.jsonl of --out.")
-@click.option(
+@flag("--trace", help="Keep the way to each answer in trace.jsonl of --out.")
+@flag(
     "--with-index",
-    is_flag=True,
     help="Tokens for a right answer count those of the loads too, in equal shares (gswgraph ledger).",
 )
 @json_option
@@ -231,11 +225,9 @@ def compare(first: str, second: str, as_json: bool) -> None:
 
 @eval.command()
 @click.argument("path", type=click.Path(dir_okay=False), metavar="FILE")
-@click.option(
-    "--size", type=click.IntRange(min=1), help="So many passages: gold ones, then distractors at random."
-)
+@click.option("--size", type=POSITIVE, help="So many passages: gold ones, then distractors at random.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Of --size.")
-@click.option("--own-context", is_flag=True, help="Each passage as a document of its question alone.")
+@flag("--own-context", help="Each passage as a document of its question alone.")
 def corpus(path: str, **options: Any) -> None:
     """Print the passages that a file of questions brings along (contexts, conversations, GraphRAG-Bench's texts) as lines that `load` reads; gold passages first.
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
-from gsw_graph.cli.options import html_option, json_option, memory_option, open_memory
+from gsw_graph.cli.options import flag, html_option, json_option, memory_option, open_memory
 from gsw_graph.cli.text.output import counted, print_failure, print_json, print_table, to_json
 from gsw_graph.errors import EngineError
 from gsw_graph.explore import analyses
@@ -78,19 +78,17 @@ _parameters_option = click.option(
 @memory_option
 @click.argument("query", required=False, metavar="[QUERY | NAME]")
 @click.argument("values", nargs=-1, metavar="[KEY=VALUE]...", callback=_parameters)
-@click.option(
-    "--list", "as_list", is_flag=True, help="The analyses by name, what each shows and its parameters."
-)
+@flag("--list", "as_list", help="The analyses by name, what each shows and its parameters.")
 @_file_option
 @click.option(
     "--ask",
     metavar="QUESTION",
     help="Have the language model (GSWGRAPH_LLM) write the query for a question; it only reads.",
 )
-@click.option("--write", is_flag=True, help="Allow the query to change the memory.")
+@flag("--write", help="Allow the query to change the memory.")
 @_parameters_option
-@click.option("--csv", "as_csv", is_flag=True, help="CSV with a header; lists, maps and nodes as JSON.")
-@click.option("--full", is_flag=True, help="Cut nothing, however wide it is; CSV and JSON are never cut.")
+@flag("--csv", "as_csv", help="CSV with a header; lists, maps and nodes as JSON.")
+@flag("--full", help="Cut nothing, however wide it is; CSV and JSON are never cut.")
 @click.option(
     "--timeout",
     type=click.FloatRange(min=0),

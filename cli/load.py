@@ -15,7 +15,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gsw_graph.cli.options import field_option, json_option, memory_option, open_memory, settings
+from gsw_graph.cli.options import (
+    POSITIVE,
+    field_option,
+    flag,
+    json_option,
+    memory_option,
+    open_memory,
+    settings,
+)
 from gsw_graph.cli.text.output import (
     Step,
     calls,
@@ -60,7 +68,7 @@ PROBLEM = 80  # characters of the last failure
 @field_option(LoadOptions, "second_pass")
 @click.option(
     "--concurrency",
-    type=click.IntRange(min=1),
+    type=POSITIVE,
     metavar="N",
     help="Calls of the language model at once; 8 unless GSWGRAPH_CONCURRENCY says.",
 )
@@ -78,17 +86,14 @@ PROBLEM = 80  # characters of the last failure
     help="Load by the workers of a Ray cluster into a Neo4j server; without an address Ray runs on this machine.",
 )
 @field_option(LoadOptions, "dry_run")
-@click.option(
-    "--allow-private", is_flag=True, help="Fetch addresses of this machine and of private networks too."
-)
-@click.option(
+@flag("--allow-private", help="Fetch addresses of this machine and of private networks too.")
+@flag(
     "--forget-gone",
-    is_flag=True,
     help="Forget documents that are no longer in the folders, after naming them.",
 )
-@click.option("--watch", is_flag=True, help="Go on loading what changes in the folders; Ctrl-C ends it.")
-@click.option("--quiet", "-q", is_flag=True, help="No progress and no summary; failures are still listed.")
-@click.option("--verbose", "-v", is_flag=True, help="Name every file that failed or was skipped.")
+@flag("--watch", help="Go on loading what changes in the folders; Ctrl-C ends it.")
+@flag("--quiet", "-q", help="No progress and no summary; failures are still listed.")
+@flag("--verbose", "-v", help="Name every file that failed or was skipped.")
 @json_option
 @click.pass_obj
 def load(
@@ -385,10 +390,8 @@ def add(url: str | None, /, text: tuple[str, ...], as_json: bool, **turn: str | 
 @click.command()
 @memory_option
 @click.argument("sources", nargs=-1, metavar="[SOURCE]...")
-@click.option("--all", "everything", is_flag=True, help="Forget every document.")
-@click.option(
-    "--yes", "-y", is_flag=True, help="Do not ask whether --all, or more than one document, is meant."
-)
+@flag("--all", "everything", help="Forget every document.")
+@flag("--yes", "-y", help="Do not ask whether --all, or more than one document, is meant.")
 @json_option
 @click.pass_obj
 def forget(url: str | None, sources: tuple[str, ...], everything: bool, yes: bool, as_json: bool) -> None:

@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gsw_graph.cli.options import json_option, memory_option, open_memory, print_memories, settings
+from gsw_graph.cli.options import (
+    POSITIVE,
+    flag,
+    json_option,
+    memory_option,
+    open_memory,
+    print_memories,
+    settings,
+)
 from gsw_graph.cli.text.output import (
     counted,
     duration,
@@ -19,7 +27,7 @@ from gsw_graph.cli.text.output import (
     print_table,
     terminal_width,
 )
-from gsw_graph.explore.notebook import sure
+from gsw_graph.explore.notebook import sure, title_and_source
 from gsw_graph.model.results import Table
 from gsw_graph.text.names import normalise
 from gsw_graph.text.safe_text import clean, cut, cut_front, one_line, short_source
@@ -51,13 +59,12 @@ SHORTEST = 12  # characters of a title in the list
     "--extractor", metavar="NAME", help="Those that this extractor read, as `status` and this list name it."
 )
 @click.option("--loader", metavar="NAME", help="Those of a format: markdown, pdf, corpus and so on.")
-@click.option(
+@flag(
     "--unfinished",
-    is_flag=True,
     help="Those whose load was cut off, or with passages that could not be read.",
 )
-@click.option("-n", "--limit", type=click.IntRange(min=1), help=f"How many at most; {LISTED} unless --json.")
-@click.option("--long", "is_long", is_flag=True, help="Also how each was read, its dates and metadata.")
+@click.option("-n", "--limit", type=POSITIVE, help=f"How many at most; {LISTED} unless --json.")
+@flag("--long", "is_long", help="Also how each was read, its dates and metadata.")
 @json_option
 @click.pass_obj
 def list_documents(
@@ -145,9 +152,7 @@ def _troubles(document: StoredDocument) -> list[str]:
 @click.command()
 @memory_option
 @click.argument("name", nargs=-1, required=True)
-@click.option(
-    "-p", "--passage", metavar="N", type=click.IntRange(min=1), help="Only this passage, counted from 1."
-)
+@click.option("-p", "--passage", metavar="N", type=POSITIVE, help="Only this passage, counted from 1.")
 @json_option
 @click.pass_obj
 def show(url: str | None, name: tuple[str, ...], passage: int | None, as_json: bool) -> None:
@@ -299,7 +304,7 @@ def memories(url: str | None, as_json: bool) -> None:
 @click.option(
     "--find", metavar="TEXT", default="", help="Only questions with this text in them or in their answers."
 )
-@click.option("-n", "--limit", type=click.IntRange(min=1), help=f"How many at most; {SHOWN} unless --json.")
+@click.option("-n", "--limit", type=POSITIVE, help=f"How many at most; {SHOWN} unless --json.")
 @json_option
 @click.pass_obj
 def history(url: str | None, which: str | None, find: str, limit: int | None, as_json: bool) -> None:
@@ -349,7 +354,7 @@ def _print_question(question: AskedQuestion) -> None:
     if question.passages:
         click.echo("\nPassages")
         for passage in question.passages:
-            place = ", ".join(filter(None, [one_line(passage.title), short_source(passage.source)]))
+            place = title_and_source(passage)
             click.echo(f"  {passage.rank}. {place}{'  (cited)' if passage.cited else ''}")
 
 

@@ -17,6 +17,14 @@ if TYPE_CHECKING:
     from gsw_graph.memory import Memory
 
 
+POSITIVE = click.IntRange(min=1)
+
+
+def flag(*names: str, help: str) -> Callable[[Any], Any]:
+    """Return an option that is given or not."""
+    return click.option(*names, is_flag=True, help=help)
+
+
 def _keep(ctx: click.Context, _: click.Parameter, value: str | None) -> None:
     if value is not None:
         if not value.strip():
@@ -33,9 +41,7 @@ memory_option = click.option(
     help="A folder, or the bolt:// or neo4j:// url of a server; wins over NEO4J_URI. May be given before or "
     "after the command.",
 )
-json_option = click.option(
-    "--json", "as_json", is_flag=True, help="Print one JSON document on standard output."
-)
+json_option = flag("--json", "as_json", help="Print one JSON document on standard output.")
 
 
 def field_option(options: type, name: str, *flags: str, **how: Any) -> Callable[[Any], Any]:

@@ -7,7 +7,15 @@ from pathlib import Path
 
 import click
 
-from gsw_graph.cli.options import check_unserved, json_option, memory_option, open_memory, settings
+from gsw_graph.cli.options import (
+    POSITIVE,
+    check_unserved,
+    flag,
+    json_option,
+    memory_option,
+    open_memory,
+    settings,
+)
 from gsw_graph.cli.text.output import print_json
 from gsw_graph.errors import InputError
 
@@ -23,7 +31,7 @@ from gsw_graph.errors import InputError
 @click.option(
     "--port", type=click.IntRange(0, 65535), default=8484, show_default=True, help="0: any that is free."
 )
-@click.option("--read-only", is_flag=True, help="Nothing is loaded or forgotten, and no question kept.")
+@flag("--read-only", help="Nothing is loaded or forgotten, and no question kept.")
 @click.option(
     "--token-file",
     type=click.Path(dir_okay=False, path_type=Path),
@@ -46,7 +54,7 @@ from gsw_graph.errors import InputError
 )
 @click.option(
     "--asks",
-    type=click.IntRange(min=1),
+    type=POSITIVE,
     help="Questions at once; more wait. By default two for each processor, at least 4 (8 with a language model), at most 16.",
 )
 @click.option(
@@ -59,7 +67,7 @@ from gsw_graph.errors import InputError
 )
 @click.option(
     "--upload-limit",
-    type=click.IntRange(min=1),
+    type=POSITIVE,
     default=256,
     show_default=True,
     metavar="MIB",
@@ -134,7 +142,7 @@ def check_extra() -> None:
 
 @click.command()
 @memory_option
-@click.option("--read-only", is_flag=True, help="Nothing is added or forgotten, and no question kept.")
+@flag("--read-only", help="Nothing is added or forgotten, and no question kept.")
 @click.option("--llm", metavar="MODEL", help="The language model; wins over GSWGRAPH_LLM.")
 @click.pass_obj
 def mcp(url: str | None, read_only: bool, llm: str | None) -> None:
