@@ -219,7 +219,7 @@ def read_workspace(record: Record, loader: str = "workspaces") -> Items:
     else:
         add_contents(assembler, places, [(name, []) for name in node.texts("extracted_entities")])
         _add_triples(assembler, places, node)
-    for text, names in node.facts("propositions"):
+    for text, names in node.propositions():
         assembler.proposition(text, names, places.best(names or [text]))
     yield from finished(assembler, loader, record.place, node.faults)
 

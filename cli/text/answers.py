@@ -7,7 +7,7 @@ import re
 import shlex
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -24,6 +24,7 @@ from gsw_graph.explore.notebook import (
 from gsw_graph.explore.places import Found, Line, find, section_line, shown_text
 from gsw_graph.text.safe_text import clean, cut, one_line, short_source
 from gsw_graph.text.words import terms
+from gsw_graph.values import Fields
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -293,7 +294,7 @@ def _print_chains(answer: Answer) -> None:
         click.echo()
 
 
-def _print_plan(plan: Sequence[Mapping[str, Any]]) -> None:
+def _print_plan(plan: Sequence[Fields]) -> None:
     """Print a plan that the language model made, as it can be edited and given back with --plan."""
     click.echo("Plan of the language model:")
     for step in plan:

@@ -53,11 +53,11 @@ def print_result(result: ResultT, as_json: bool, printer: Callable[[ResultT], ob
         printer(result)
 
 
-def print_more(items: Sized, shown: int, noun: str = "", *, indent: str = "", err: bool = False) -> None:
+def print_more(items: Sized, shown: int, noun: str = "", *, err: bool = False) -> None:
     """Print how many items were not shown, if any."""
     if (more := len(items) - shown) > 0:
         number = counted(more, noun) if noun else f"{more:,}"
-        click.echo(f"{indent}... and {number} more; --json lists all", err=err)
+        click.echo(f"... and {number} more; --json lists all", err=err)
 
 
 def console(*, stderr: bool = False, width: int | None = None) -> Console:

@@ -4,11 +4,11 @@ that was stopped or killed goes on where it stopped. With a trace also `trace.js
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from typing import Any, TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar
 
 from filelock import FileLock, Timeout
 
@@ -88,7 +88,7 @@ Verdicts: TypeAlias = dict[tuple[str, str], Judgement]
 """By strategy and question."""
 
 
-def _from_row(kind: type[T], row: Mapping[str, Any]) -> T:
+def _from_row(kind: type[T], row: Fields) -> T:
     """Return a record of a dataclass from JSON; what another version wrote beside its fields is left out."""
     names = {each.name for each in fields(kind)}  # type: ignore[arg-type]
     return kind(**{name: value for name, value in row.items() if name in names})
@@ -109,7 +109,7 @@ class Journal:
     rows: dict[tuple[str, str], Outcome] = field(default_factory=dict)
     judged: dict[tuple[str, str, str], Judgement] = field(default_factory=dict)
 
-    def add(self, row: Outcome, trace: Mapping[str, Any] | None = None) -> None:
+    def add(self, row: Outcome, trace: Fields | None = None) -> None:
         """Keep a row, after its trace. When this returns it is with the operating system, and survives a
         kill."""
         if trace is not None:
@@ -150,7 +150,7 @@ class Journal:
         if not whole:
             self._write(FILE, {"run": self.run})
 
-    def _write(self, name: str, value: Mapping[str, Any]) -> None:
+    def _write(self, name: str, value: Fields) -> None:
         if self.folder is not None:
             with (self.folder / name).open("ab") as file:
                 file.write(json.dumps(value).encode() + b"\n")

@@ -83,7 +83,7 @@ def parse(name: str, text: str) -> Analysis:
     return Analysis(name, description[0], " ".join(description[1:]), parameters, text)
 
 
-def bind(analysis: Analysis, values: Mapping[str, Any]) -> tuple[str, Fields]:
+def bind(analysis: Analysis, values: Fields) -> tuple[str, Fields]:
     """Return the query of an analysis with its parameters: these values, else the defaults.
 
     Raises:

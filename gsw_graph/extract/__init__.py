@@ -56,10 +56,11 @@ class Rules:
     """Names by rules or, as `none`, nothing but the passages: no model at all. A dry run, which extracts
     nothing, has it under the name of another."""
 
+    model: str | None = None
     window = 256
 
-    def __init__(self, name: str = "rules", model: str | None = None) -> None:
-        self.name, self.model = name, model
+    def __init__(self, name: str) -> None:
+        self.name = name
 
     def run(self, work: Iterable[Work]) -> Iterator[Work]:
         for task in work:

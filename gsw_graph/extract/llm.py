@@ -295,7 +295,7 @@ def repair_request(document: Document, position: int, extraction: Extraction) ->
     return Request("repair", messages("repair", text), SCHEMA, document.source, limit)
 
 
-def written(extraction: Extraction) -> Mapping[str, Any]:
+def written(extraction: Extraction) -> Fields:
     """Return a result in the shape in which it was asked for."""
     entities = []
     for name, roles in extraction.entities:

@@ -175,7 +175,7 @@ class TwoStep(Profile):
         def read_facts(value: object) -> Extraction:
             reply = node_of(value)
             facts = {}
-            for fact, mentioned in reply.facts("propositions"):
+            for fact, mentioned in reply.propositions():
                 facts[fact] = [name for name in mentioned if name in names]
             whole = checked(reply, Extraction(first.entities, facts=tuple(facts), mentions=facts))
             return check_extraction(whole, document, position)

@@ -105,17 +105,16 @@ def copy(source: Settings, target: Settings, on_written: Report = lambda _: None
         return _copied(reading.url, writing.url, counts, start)
 
 
-def sides(source: str, target: str, env: Mapping[str, str] | None = None) -> tuple[Settings, Settings]:
+def sides(source: str, target: str) -> tuple[Settings, Settings]:
     """Return the settings of both sides of a copy from the environment.
 
     User, password and database come from NEO4J_USERNAME and so on, for `source` from NEO4J_FROM_USERNAME and
     so on where these are set: a password on a command line is read by every user of the machine.
     """
-    env = os.environ if env is None else env
-    to = Settings.from_env(env)
+    to = Settings.from_env()
     own: Fields = {}
     for name in ("username", "password", "database"):
-        value = env.get(f"NEO4J_FROM_{name.upper()}")
+        value = os.environ.get(f"NEO4J_FROM_{name.upper()}")
         if value:
             own[name] = value
     return replace(to, memory=source, **own), replace(to, memory=target)

@@ -15,7 +15,7 @@ from gsw_graph.model.documents import Document, Entity, Proposition, QAPair, Ver
 from gsw_graph.text.dates import find_dates
 from gsw_graph.text.names import normalise
 from gsw_graph.text.words import CONNECTORS, FUNCTION_WORDS, WORD
-from gsw_graph.values import single_spaced, unique
+from gsw_graph.values import Fields, single_spaced, unique
 
 _LONGEST = 10  # words of a name that a question is searched for
 _KINDS = {type(None): "null", bool: "true or false", str: "a string", list: "a list", dict: "an object"}
@@ -40,7 +40,7 @@ class Node:
         longest: Characters of a text.
     """
 
-    value: Mapping[str, Any]
+    value: Fields
     path: str = ""
     faults: list[str] = field(default_factory=list)
     most: int = sys.maxsize
@@ -70,9 +70,9 @@ class Node:
             if text is not None:
                 yield text, node
 
-    def facts(self, key: str) -> Iterator[tuple[str, list[str]]]:
+    def propositions(self) -> Iterator[tuple[str, list[str]]]:
         """Yield propositions: a text with the entities in it, or a text alone."""
-        for path, value in self._listed((key,)):
+        for path, value in self._listed(("propositions",)):
             if not isinstance(value, dict):
                 value = {"text": value}
             node = replace(self, value=value, path=path)

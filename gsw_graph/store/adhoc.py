@@ -57,7 +57,7 @@ _OWN_TRANSACTIONS = re.compile(r"\bIN\s+(\d+\s+CONCURRENT\s+)?TRANSACTIONS\b", r
 def run(
     connection: Connection,
     query: str,
-    parameters: Mapping[str, Any],
+    parameters: Fields,
     *,
     write: bool,
     timeout: float | None = None,
@@ -119,7 +119,7 @@ def _check(space: Space, nodes: Iterable[Node]) -> None:
 def read(
     connection: Connection,
     query: str,
-    parameters: Mapping[str, Any],
+    parameters: Fields,
     take: Callable[[_Records], _R],
     *,
     write: bool = False,
@@ -290,7 +290,7 @@ class Drawn:
 def drawn(
     connection: Connection,
     query: str,
-    parameters: Mapping[str, Any],
+    parameters: Fields,
     *,
     most: int,
     timeout: float | None,

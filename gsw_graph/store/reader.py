@@ -38,7 +38,7 @@ class DocumentState:
     unread: bool
     status: str
     loader: str | None = None
-    properties: Mapping[str, Any] = field(default_factory=dict)
+    properties: Fields = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -316,10 +316,11 @@ _BLOCK_END = re.compile(r"\n\s*\n|^#.*$", re.MULTILINE)
 _HEADING = re.compile(r"[\w'-]+(?: [\w'-]+){,3}")  # a few words that end in no stop
 # Characters whose sentences are compared: punctuation without end takes quadratic time.
 _LONGEST_READ = 20_000
+_MOST_SENTENCES = 500
 
 
 @lru_cache(maxsize=512)
-def sentences(text: str, limit: int = 500, language: str = "en") -> tuple[str, ...]:
+def sentences(text: str, language: str = "en") -> tuple[str, ...]:
     """Split a text into its first sentences, each in one line, without headings; its language tells what is
     an abbreviation."""
     lines = []
@@ -328,7 +329,7 @@ def sentences(text: str, limit: int = 500, language: str = "en") -> tuple[str, .
             line = single_spaced(sentence)
             if line and not _is_heading(line):
                 lines.append(line)
-    return tuple(lines[:limit])
+    return tuple(lines[:_MOST_SENTENCES])
 
 
 def _segments(language: str, text: str) -> Iterator[str]:
