@@ -221,7 +221,8 @@ def _search(strategy: Strategy[Any], query: Query, context: Context) -> tuple[Re
     retrieved = strategy(context, replace(query, k=min(wide, MAX_PASSAGES)))
     found = retrieved.passages
     new = [passage for passage in found if passage.id not in options.shown]
-    if options.shown and len(new) < query.k and "embedder" in context.used:  # the strategy looks no further
+    is_embedded = "embedder" in context.used
+    if options.shown and len(new) < query.k and is_embedded:  # the strategy looks no further
         new += _nearest(context, query, found)
     new = new[: query.k]
     if counts and query.answer and not below:
