@@ -278,7 +278,7 @@ def _exit_code(report: LoadReport) -> int:
 @contextmanager
 def _memory(url: str | None, *, dry_run: bool, models: list[str], **overrides: Any) -> Iterator[Memory]:
     """Open the memory to load into. Where there is none yet, a dry run takes one that goes with it."""
-    from gsw_graph.engine import exists
+    from gsw_graph.engine.opening import exists
 
     with ExitStack() as stack:
         if dry_run and not exists(settings(memory=url, **overrides)):

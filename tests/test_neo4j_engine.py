@@ -16,7 +16,8 @@ import pytest
 from engines import empty, free_ports, opened
 
 from gsw_graph.config import Settings
-from gsw_graph.engine import connect, neo4j, readonly
+from gsw_graph.engine import neo4j, readonly
+from gsw_graph.engine.opening import connect
 from gsw_graph.errors import EngineError, GswGraphError
 
 CYPHER = Path(__file__).parents[1] / "cypher"
@@ -422,7 +423,7 @@ def test_urls_that_cannot_be_used(url):
 
 def test_case_29_two_first_loads_at_the_same_time(server_settings):
     """Two processes make the schema of an empty database: both do, whoever waits for whom."""
-    code = "from gsw_graph.config import Settings; from gsw_graph.engine import connect; from gsw_graph.store import schema; schema.prepare(connect(Settings.from_env()), 'fake', 8)"
+    code = "from gsw_graph.config import Settings; from gsw_graph.engine.opening import connect; from gsw_graph.store import schema; schema.prepare(connect(Settings.from_env()), 'fake', 8)"
     known = {
         "NEO4J_URI": server_settings.memory,
         "NEO4J_PASSWORD": server_settings.password or "",

@@ -1,9 +1,7 @@
-"""Where the graph lives. `connect(settings)` gives a driver, the database's name and the dialect of the
-server behind it."""
+"""A connection to the graph, wherever it lives, and the errors of its driver. `opening.connect` makes one."""
 
 from __future__ import annotations
 
-import logging
 import re
 import shutil
 from collections.abc import Callable
@@ -14,9 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 
 from gsw_graph.concurrency import FairLock
-from gsw_graph.config import expanded
 from gsw_graph.cypher import statement
-from gsw_graph.engine.address import LOG, MARKER, check_address, split_address
+from gsw_graph.engine.address import LOG
 from gsw_graph.engine.tracing import Intercepted, OneWriter, renaming, reporting
 from gsw_graph.errors import EngineError
 from gsw_graph.values import Fields, single_spaced
@@ -24,7 +21,6 @@ from gsw_graph.values import Fields, single_spaced
 if TYPE_CHECKING:
     from neo4j import Driver, Record, Session
 
-    from gsw_graph.config import Settings
     from gsw_graph.engine.embedded import EmbeddedDialect
     from gsw_graph.engine.neo4j import Neo4jDialect
     from gsw_graph.engine.tracing import Tracer
@@ -35,7 +31,6 @@ _REMOVED_MEANWHILE = re.compile(r"Record #\d+:\d+ not found")
 _READS = 5
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
-_SILENT = logging.NullHandler()  # one, so that a second connection adds no other
 
 
 @dataclass(slots=True)
@@ -101,46 +96,6 @@ def open_driver(url: str, auth: tuple[str, str] | None, **options: Any) -> Drive
     return GraphDatabase.driver(
         url, auth=auth, notifications_min_severity="OFF", telemetry_disabled=True, **options
     )
-
-
-def connect(
-    settings: Settings, meanwhile: Callable[[], None] | None = None, *, create: bool = True
-) -> Connection:
-    """Open `settings.memory`: a url goes to a Neo4j server, anything else is a folder for the embedded
-    engine.
-
-    Args:
-        settings: Where the memory is.
-        meanwhile: Called while an embedded engine starts, which takes a second or two.
-        create: Make a folder where there is none.
-    """
-    if not create and not exists(settings):
-        raise EngineError(
-            "there is no memory here",
-            where=str(expanded(settings.memory).absolute()),
-            hint="Name another by --memory or NEO4J_URI, or make one: gswgraph load FILES",
-        )
-    place, name = split_address(settings.memory)
-    settings = replace(settings, memory=place)
-    check_address(place)
-    logging.getLogger("neo4j").addHandler(_SILENT)  # what the driver would say is in our errors
-    if "://" in place:
-        from gsw_graph.engine import neo4j  # the child of an embedded engine starts without it
-
-        connection = neo4j.connect(settings)
-    else:
-        from gsw_graph.engine import embedded  # as above
-
-        connection = embedded.connect(settings, meanwhile)
-    return connection.to_memory(name) if name else connection
-
-
-def exists(settings: Settings) -> bool:
-    """Whether `settings.memory` is a folder with a memory in it; of a server it is not known before it is
-    asked."""
-    place, _ = split_address(settings.memory)
-    check_address(place)
-    return "://" in place or (expanded(place) / MARKER).exists()
 
 
 def with_plain_errors(method: Callable[_P, _R]) -> Callable[_P, _R]:

@@ -26,7 +26,8 @@ from neo4j.exceptions import ClientError, DriverError, Neo4jError
 from gsw_graph.concurrency import prefetch
 from gsw_graph.config import Settings, expanded
 from gsw_graph.cypher import Unlogged, definitions, statement
-from gsw_graph.engine import Connection, connect, to_engine_error
+from gsw_graph.engine import Connection, to_engine_error
+from gsw_graph.engine.opening import connect
 from gsw_graph.errors import EngineError, InputError, SchemaError
 from gsw_graph.model.results import Copied
 from gsw_graph.store import schema

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from gsw_graph.ask.options import AskOptions, limit_reader
 from gsw_graph.concurrency import MemoryLocks, acquired, never_cancelled
 from gsw_graph.config import Settings
-from gsw_graph.engine import connect
 from gsw_graph.engine.address import check_name
+from gsw_graph.engine.opening import connect
 from gsw_graph.errors import EndedError, EngineError, StoppedError
 from gsw_graph.store import schema
 from gsw_graph.store.reader import Reader
