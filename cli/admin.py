@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gsw_graph.cli.options import check_unserved, flag, json_option, memory_option, open_memory
+from gsw_graph.cli.options import check_unserved, flag, json_option, open_memory, with_memory
 from gsw_graph.cli.text.output import (
     Step,
     console,
@@ -58,10 +58,9 @@ def copy(source: str, target: str, quiet: bool, as_json: bool) -> None:
 
 
 @click.command()
-@memory_option
+@with_memory
 @click.argument("target", metavar="FILE", type=click.Path())
 @json_option
-@click.pass_obj
 def dump(url: str | None, target: str, as_json: bool) -> None:
     """Write all that a memory holds into a new file, a node or a relationship a line of JSON.
 
@@ -75,11 +74,10 @@ def dump(url: str | None, target: str, as_json: bool) -> None:
 
 
 @click.command()
-@memory_option
+@with_memory
 @click.argument("source", metavar="FILE", type=click.Path(exists=True, dir_okay=False))
 @_quiet
 @json_option
-@click.pass_obj
 def restore(url: str | None, source: str, quiet: bool, as_json: bool) -> None:
     """Write the memory of a dump into a new folder or an empty database.
 
@@ -109,14 +107,13 @@ def _ignore(_: int) -> None:
 
 
 @click.command()
-@memory_option
+@with_memory
 @flag(
     "--mend",
     help="First make missing indexes, count again and delete orphaned nodes.",
 )
 @flag("--deep", help="Also compare every text with the hash of what was loaded.")
 @json_option
-@click.pass_obj
 def doctor(url: str | None, mend: bool, deep: bool, as_json: bool) -> None:
     """Look for what is wrong, and say how to repair it. What is not gswgraph's is named and left alone.
 
@@ -156,7 +153,7 @@ _REASON = 110  # characters of one
 
 
 @click.command()
-@memory_option
+@with_memory
 @click.argument("name", nargs=-1, metavar="[NAME]")
 @flag("--dry-run", help="Only list what would be merged, and what is not sure enough.")
 @click.option(
@@ -171,7 +168,6 @@ _REASON = 110  # characters of one
 @flag("--show", help="List what is merged: all, or the group of NAME.")
 @flag("--full", help=f"All groups and reasons, not the first {SHOWN}.")
 @json_option
-@click.pass_obj
 def merge(
     url: str | None,
     /,
@@ -242,10 +238,9 @@ def _cut(text: str, limit: int | None) -> str:
 
 
 @click.command()
-@memory_option
+@with_memory
 @click.argument("target")
 @json_option
-@click.pass_obj
 def unmerge(url: str | None, target: str, as_json: bool) -> None:
     """Take merged names apart: the group of a name, all that one run of `merge` joined, or `all`. The graph is then what it
     was before.
@@ -269,7 +264,7 @@ def _print_unmerged(result: Unmerged) -> None:
 
 
 @click.command()
-@memory_option
+@with_memory
 @click.argument(
     "action", type=click.Choice(("rename", "split", "remove", "supersede", "add")), required=False
 )
@@ -278,7 +273,6 @@ def _print_unmerged(result: Unmerged) -> None:
 @flag("--list", "listed", help="List what was corrected.")
 @click.option("--undo", metavar="ID", help="Take a correction back.")
 @json_option
-@click.pass_obj
 def correct(
     url: str | None,
     action: str | None,

@@ -17,9 +17,9 @@ from gsw_graph.cli.options import (
     flag,
     html_option,
     json_option,
-    memory_option,
     open_memory,
     print_memories,
+    with_memory,
 )
 from gsw_graph.cli.text.answers import print_answer
 from gsw_graph.cli.text.output import Streamed, Waiting, print_failure, print_json
@@ -50,7 +50,7 @@ class _Ask(click.Command):
 
 
 @click.command(cls=_Ask)
-@memory_option
+@with_memory
 @click.argument("question", nargs=-1, metavar="[QUESTION]")
 @field_option(
     AskOptions,
@@ -100,7 +100,6 @@ class _Ask(click.Command):
 @flag("--full", help="Print passages whole, not the part of each that answers.")
 @flag("--timings", help="Show where the time went; the JSON always has it.")
 @json_option
-@click.pass_obj
 def ask(
     url: str | None,
     /,

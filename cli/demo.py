@@ -11,7 +11,7 @@ import click
 
 import gsw_graph
 from gsw_graph.cli.load import print_summary
-from gsw_graph.cli.options import json_option, memory_option, open_memory
+from gsw_graph.cli.options import json_option, open_memory, with_memory
 from gsw_graph.cli.text.answers import print_answer
 from gsw_graph.cli.text.output import Waiting, print_json
 from gsw_graph.values import Fields
@@ -41,9 +41,8 @@ DEFAULT = "gswgraph-demo"
 
 
 @click.command()
-@memory_option
+@with_memory
 @json_option
-@click.pass_obj
 def demo(url: str | None, as_json: bool) -> None:
     """Load thirty short documents with what was found in them, and ask three questions.
 

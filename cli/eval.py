@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gsw_graph.ask.retrieve.strategies import strategies
-from gsw_graph.cli.options import POSITIVE, check_unserved, flag, json_option, memory_option, open_memory
+from gsw_graph.cli.options import (
+    POSITIVE,
+    check_unserved,
+    flag,
+    json_option,
+    open_memory,
+    with_memory,
+)
 from gsw_graph.cli.text.output import (
     Step,
     console,
@@ -120,7 +127,7 @@ def eval() -> None:
 
 
 @eval.command()
-@memory_option
+@with_memory
 @click.argument("questions", type=click.Path(dir_okay=False), metavar="QUESTIONS")
 @click.option(
     "--strategy",
@@ -155,7 +162,6 @@ def eval() -> None:
     help="Tokens for a right answer count those of the loads too, in equal shares (gswgraph ledger).",
 )
 @json_option
-@click.pass_obj
 def run(url: str | None, /, questions: str, strategy: list[Variant], as_json: bool, **options: Any) -> None:
     """Ask every question with every strategy, of a memory that holds the corpus (`gswgraph load` first).
 
@@ -243,12 +249,11 @@ def corpus(path: str, **options: Any) -> None:
 
 
 @eval.command()
-@memory_option
+@with_memory
 @click.argument("questions", type=click.Path(dir_okay=False), metavar="QUESTIONS")
 @click.option(
     "--out", type=click.Path(dir_okay=False), required=True, metavar="FILE", help="Where the fit goes."
 )
-@click.pass_obj
 def fit(url: str | None, /, questions: str, out: str) -> None:
     """Fit the scores of pairs and the confidence of chains to the models of a memory.
 

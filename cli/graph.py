@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
-from gsw_graph.cli.options import flag, html_option, json_option, memory_option, open_memory
+from gsw_graph.cli.options import flag, html_option, json_option, open_memory, with_memory
 from gsw_graph.cli.text.output import counted, print_failure, print_json, print_table, to_json
 from gsw_graph.errors import EngineError
 from gsw_graph.explore import analyses
@@ -75,7 +75,7 @@ _parameters_option = click.option(
 
 
 @click.command()
-@memory_option
+@with_memory
 @click.argument("query", required=False, metavar="[QUERY | NAME]")
 @click.argument("values", nargs=-1, metavar="[KEY=VALUE]...", callback=_parameters)
 @flag("--list", "as_list", help="The analyses by name, what each shows and its parameters.")
@@ -96,7 +96,6 @@ _parameters_option = click.option(
     help="End the query after that long; 0: never. 60 for --json and --csv.",
 )
 @json_option
-@click.pass_obj
 def cypher(
     url: str | None,
     query: str | None,
@@ -181,7 +180,7 @@ def _query(query: str | None, file: BinaryIO | None) -> str:
 
 
 @click.command()
-@memory_option
+@with_memory
 @click.argument("query", required=False)
 @_file_option
 @html_option(required=True)
@@ -193,7 +192,6 @@ def _query(query: str | None, file: BinaryIO | None) -> str:
     help="End the query after that long; 0, the default: never.",
 )
 @json_option
-@click.pass_obj
 def draw(
     url: str | None,
     query: str | None,
@@ -230,14 +228,13 @@ def draw(
 
 
 @click.command()
-@memory_option
+@with_memory
 @click.option(
     "--style",
     type=click.Path(path_type=Path, dir_okay=False),
     help="Save the colours and captions of the memory in a file; drop it on a Browser that shows grey nodes.",
 )
 @json_option
-@click.pass_obj
 def browse(url: str | None, /, style: Path | None, as_json: bool) -> None:
     """Open Neo4j Browser at the memory: server and user filled in, a first query in the editor.
 

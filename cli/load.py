@@ -20,9 +20,9 @@ from gsw_graph.cli.options import (
     field_option,
     flag,
     json_option,
-    memory_option,
     open_memory,
     settings,
+    with_memory,
 )
 from gsw_graph.cli.text.output import (
     Step,
@@ -59,7 +59,7 @@ PROBLEM = 80  # characters of the last failure
 
 
 @click.command()
-@memory_option
+@with_memory
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...", type=click.Path())
 @field_option(LoadOptions, "extractor", type=click.Choice(("auto", *EXTRACTORS)))
 @click.option("--llm", metavar="MODEL", help="The language model; wins over GSWGRAPH_LLM.")
@@ -95,7 +95,6 @@ PROBLEM = 80  # characters of the last failure
 @flag("--quiet", "-q", help="No progress and no summary; failures are still listed.")
 @flag("--verbose", "-v", help="Name every file that failed or was skipped.")
 @json_option
-@click.pass_obj
 def load(
     url: str | None,
     /,
@@ -367,13 +366,12 @@ def print_summary(report: LoadReport, *, dry_run: bool) -> None:
 
 
 @click.command()
-@memory_option
+@with_memory
 @click.argument("text", nargs=-1, required=True)
 @click.option("--speaker", default="", help="Who said it.")
 @click.option("--session", default="conversation", show_default=True, help="The conversation, by its name.")
 @click.option("--at", metavar="DATE", help="When, as ISO writes it: 2026-03-09T14:00; else now.")
 @json_option
-@click.pass_obj
 def add(url: str | None, /, text: tuple[str, ...], as_json: bool, **turn: str | None) -> None:
     """Add a turn of a conversation behind those of its session; the next question finds it.
 
@@ -388,12 +386,11 @@ def add(url: str | None, /, text: tuple[str, ...], as_json: bool, **turn: str | 
 
 
 @click.command()
-@memory_option
+@with_memory
 @click.argument("sources", nargs=-1, metavar="[SOURCE]...")
 @flag("--all", "everything", help="Forget every document.")
 @flag("--yes", "-y", help="Do not ask whether --all, or more than one document, is meant.")
 @json_option
-@click.pass_obj
 def forget(url: str | None, sources: tuple[str, ...], everything: bool, yes: bool, as_json: bool) -> None:
     """Remove documents and all that only they supported. Questions whose answers cite them are forgotten too; other questions stay, unless --all.
 

@@ -11,10 +11,10 @@ from gsw_graph.cli.options import (
     POSITIVE,
     flag,
     json_option,
-    memory_option,
     open_memory,
     print_memories,
     settings,
+    with_memory,
 )
 from gsw_graph.cli.text.output import (
     counted,
@@ -53,7 +53,7 @@ SHORTEST = 12  # characters of a title in the list
 
 
 @click.command("list")
-@memory_option
+@with_memory
 @click.argument("text", nargs=-1, metavar="[TEXT]")
 @click.option(
     "--extractor", metavar="NAME", help="Those that this extractor read, as `status` and this list name it."
@@ -66,7 +66,6 @@ SHORTEST = 12  # characters of a title in the list
 @click.option("-n", "--limit", type=POSITIVE, help=f"How many at most; {LISTED} unless --json.")
 @flag("--long", "is_long", help="Also how each was read, its dates and metadata.")
 @json_option
-@click.pass_obj
 def list_documents(
     url: str | None,
     /,
@@ -150,11 +149,10 @@ def _troubles(document: StoredDocument) -> list[str]:
 
 
 @click.command()
-@memory_option
+@with_memory
 @click.argument("name", nargs=-1, required=True)
 @click.option("-p", "--passage", metavar="N", type=POSITIVE, help="Only this passage, counted from 1.")
 @json_option
-@click.pass_obj
 def show(url: str | None, name: tuple[str, ...], passage: int | None, as_json: bool) -> None:
     """Show a document whole, with what was found in it: names, questions with their answers, propositions.
 
@@ -216,9 +214,8 @@ SHOWN = 20  # questions and documents, listed for people
 
 
 @click.command()
-@memory_option
+@with_memory
 @json_option
-@click.pass_obj
 def status(url: str | None, as_json: bool) -> None:
     """Show what the memory holds: engine, embedding model, nodes and relationships.
 
@@ -274,9 +271,8 @@ LONG = 300  # characters of an answer in the list
 
 
 @click.command()
-@memory_option
+@with_memory
 @json_option
-@click.pass_obj
 def memories(url: str | None, as_json: bool) -> None:
     """List the memories of a database: the default one, and those opened with ?memory=NAME behind its address.
 
@@ -299,14 +295,13 @@ def memories(url: str | None, as_json: bool) -> None:
 
 
 @click.command()
-@memory_option
+@with_memory
 @click.argument("which", required=False, metavar="[WHICH]")
 @click.option(
     "--find", metavar="TEXT", default="", help="Only questions with this text in them or in their answers."
 )
 @click.option("-n", "--limit", type=POSITIVE, help=f"How many at most; {SHOWN} unless --json.")
 @json_option
-@click.pass_obj
 def history(url: str | None, which: str | None, find: str, limit: int | None, as_json: bool) -> None:
     """Show the questions that were asked, the latest first, with their answers and what these took.
 
@@ -392,10 +387,9 @@ def _verdict(name: str, meaning: str) -> click.Command:
       gswgraph {name} 3fa2c91b
     """,
     )
-    @memory_option
+    @with_memory
     @click.argument("which")
     @json_option
-    @click.pass_obj
     def judge(url: str | None, which: str, as_json: bool) -> None:
         with open_memory(url) as memory:
             print_result(getattr(memory, name)(which), as_json, _print_verdict)

@@ -41,6 +41,13 @@ memory_option = click.option(
     help="A folder, or the bolt:// or neo4j:// url of a server; wins over NEO4J_URI. May be given before or "
     "after the command.",
 )
+
+
+def with_memory(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the option --memory, and what it names as the first argument."""
+    return memory_option(click.pass_obj(command))
+
+
 json_option = flag("--json", "as_json", help="Print one JSON document on standard output.")
 
 

@@ -12,16 +12,16 @@ from gsw_graph.cli.options import (
     check_unserved,
     flag,
     json_option,
-    memory_option,
     open_memory,
     settings,
+    with_memory,
 )
 from gsw_graph.cli.text.output import print_json
 from gsw_graph.errors import InputError
 
 
 @click.command()
-@memory_option
+@with_memory
 @click.option(
     "--host",
     default="127.0.0.1",
@@ -75,7 +75,6 @@ from gsw_graph.errors import InputError
 )
 @click.option("--llm", metavar="MODEL", help="The language model; wins over GSWGRAPH_LLM.")
 @json_option
-@click.pass_obj
 def serve(
     url: str | None,
     host: str,
@@ -141,10 +140,9 @@ def check_extra() -> None:
 
 
 @click.command()
-@memory_option
+@with_memory
 @flag("--read-only", help="Nothing is added or forgotten, and no question kept.")
 @click.option("--llm", metavar="MODEL", help="The language model; wins over GSWGRAPH_LLM.")
-@click.pass_obj
 def mcp(url: str | None, read_only: bool, llm: str | None) -> None:
     """Serve the memory to the program that started this, by the Model Context Protocol over standard input and output.
 
