@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar, cast
 
 from gsw_graph.concurrency import FairLock
 from gsw_graph.cypher import statement
@@ -21,8 +21,6 @@ from gsw_graph.values import Fields, single_spaced
 if TYPE_CHECKING:
     from neo4j import Driver, Record, Session
 
-    from gsw_graph.engine.embedded import EmbeddedDialect
-    from gsw_graph.engine.neo4j import Neo4jDialect
     from gsw_graph.engine.tracing import Tracer
 
 _FREE_BYTES = 1 << 20  # with less a disk counts as full
@@ -33,13 +31,24 @@ _P = ParamSpec("_P")
 _R = TypeVar("_R")
 
 
+class Dialect(Protocol):
+    """What differs between servers: how a schema is made, and what is known to only read."""
+
+    name: str
+    version: str
+
+    def run_schema(self, ddl: str) -> None: ...
+    def wait_online(self, timeout: float) -> None: ...
+    def objection(self, query: str) -> str | None: ...
+
+
 @dataclass(slots=True)
 class Connection:
     """An open way to a graph; `close()` ends what `connect` started (a child process too)."""
 
     driver: Driver
     database: str
-    dialect: EmbeddedDialect | Neo4jDialect  # what differs between servers: DDL, what is a read
+    dialect: Dialect
     url: str  # for people: a folder or a url, never a password
     on_close: Callable[[], None] | None = None
     writing: FairLock | None = None  # where one of two transactions that write at the same time fails
@@ -79,7 +88,7 @@ class Connection:
         """From now on give `tracer` each statement as a text for people; see `gsw_graph.engine.tracing`."""
         run = reporting(tracer, self.memory)
         self.driver = cast("Driver", Intercepted(self.driver, run))
-        self.dialect = cast("EmbeddedDialect", Intercepted(self.dialect, run))
+        self.dialect = cast("Dialect", Intercepted(self.dialect, run))
 
     def close(self) -> None:
         try:
