@@ -14,6 +14,8 @@ from gsw_graph.cypher import of_memory
 from gsw_graph.engine import with_plain_errors
 from gsw_graph.errors import InputError
 from gsw_graph.explore import (
+    analyses,
+    browser,
     contents,
     notebook,  # noqa: F401 - registers how results are shown
 )
@@ -22,6 +24,7 @@ from gsw_graph.memory.opened import OnStage, OnText
 from gsw_graph.memory.writing import OnProgress, WritableMemory
 from gsw_graph.model import results
 from gsw_graph.model.results import Progress
+from gsw_graph.models.chat.limits import QuestionBudget
 from gsw_graph.store import questions, schema
 from gsw_graph.store.reader import Reader
 from gsw_graph.telemetry import annotate, span
@@ -88,7 +91,6 @@ class Memory(WritableMemory):
         """
         from gsw_graph.ask.asking import ask, empty_answer, prepared
         from gsw_graph.models.chat.chat import QuestionModel
-        from gsw_graph.models.chat.limits import QuestionBudget
 
         ask_options = AskOptions(**options)
         strategy, planned = prepared(question, ask_options)
@@ -191,8 +193,6 @@ class Memory(WritableMemory):
         Raises EngineError for a memory in a folder, which has no Browser, InputError where there is no such
         question.
         """
-        from gsw_graph.explore import browser
-
         place = browser.find(self._settings)
         query = browser.overview()
         if question:
@@ -304,7 +304,6 @@ class Memory(WritableMemory):
 
         Raises InputError for an analysis, a parameter or a concept that does not exist, and as `cypher`.
         """
-        from gsw_graph.explore import analyses
         from gsw_graph.store import adhoc
 
         query, values = analyses.bind(analyses.analysis(name), parameters)
