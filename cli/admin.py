@@ -48,12 +48,12 @@ def copy(source: str, target: str, quiet: bool, as_json: bool) -> None:
       gswgraph copy .gswgraph bolt://localhost:7687
       gswgraph copy neo4j://server:7687 backup/ --json
     """
-    from gsw_graph.load import moving
+    from gsw_graph.load import backup
 
     for place in (source, target):
         check_unserved(place, "copy")
     with reporter(quiet, _written) as progress:
-        report = moving.copy(*moving.sides(source, target), on_written=progress or _ignore)
+        report = backup.copy(*backup.copy_settings(source, target), on_written=progress or _ignore)
     print_result(report, as_json, partial(_print_copied, "Copied"))
 
 

@@ -149,7 +149,7 @@ def _served(place: str, used: Settings, overrides: Fields, *, show_cypher: bool)
     running = RunningServer.find(place)
     if running is None:
         return None
-    from gsw_graph.serve.remote import RemoteMemory
+    from gsw_graph.serve.client import RemoteMemory
 
     memory = RemoteMemory(running, replace(used, memory=place))
     options = without_none(overrides)

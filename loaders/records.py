@@ -133,7 +133,7 @@ _WORD = re.compile(r"\w+")
 Entity: TypeAlias = tuple[str, Sequence[Role]]
 
 
-class Places:
+class PassageIndex:
     """Where among some passages a name occurs; what occurs in none is put in the first."""
 
     def __init__(self, passages: Sequence[Passage]) -> None:
@@ -174,7 +174,7 @@ def _words(text: str) -> set[str]:
 
 
 def add_contents(
-    assembler: Assembler, places: Places, entities: Iterable[Entity], phrases: Iterable[Phrase] = ()
+    assembler: Assembler, places: PassageIndex, entities: Iterable[Entity], phrases: Iterable[Phrase] = ()
 ) -> None:
     """Add entities, each in every passage it occurs in, and verb phrases where their answers occur."""
     for name, roles in entities:
@@ -211,7 +211,7 @@ def read_workspace(record: Record, loader: str = "workspaces") -> Items:
     if isinstance(document, Failure):
         yield document
         return
-    assembler, places, node = Assembler(document), Places(document.passages), Node(value)
+    assembler, places, node = Assembler(document), PassageIndex(document.passages), Node(value)
     if is_own:
         entities = [(name, list(entity.roles())) for name, entity in node.objects("entities", name=("name",))]
         phrases = node.phrases("verb_phrases", answers=lambda question: [*question.answers({})])
@@ -224,7 +224,7 @@ def read_workspace(record: Record, loader: str = "workspaces") -> Items:
     yield from finished(assembler, loader, record.place, node.faults)
 
 
-def _add_triples(assembler: Assembler, places: Places, node: Node) -> None:
+def _add_triples(assembler: Assembler, places: PassageIndex, node: Node) -> None:
     """Add the triples of a passage; those that are none are one fault, as they may be many."""
     triples = node.value.get("extracted_triples", [])
     if not isinstance(triples, list):

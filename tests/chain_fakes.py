@@ -92,7 +92,7 @@ def answers(beams, step):
 def asked(beams, step):
     """The concrete questions of a step."""
     return [
-        (expansion.instead or expansion.concrete).text
+        (expansion.fallback_question or expansion.concrete).text
         for expansion in beams.expansions
         if expansion.step.id == step
     ]

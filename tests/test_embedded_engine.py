@@ -190,7 +190,7 @@ def test_an_engine_that_died_is_reported(tmp_path):
         assert connection.on_close is not None
         os.kill(connection.on_close.__self__._process.pid, signal.SIGKILL)  # type: ignore[attr-defined]
         with pytest.raises(EngineError, match="has ended"):
-            connection.dialect.objection("RETURN 1")
+            connection.dialect.read_only_violation("RETURN 1")
 
 
 @POSIX

@@ -21,8 +21,8 @@ from gsw_graph.engine.embedded_folder import RunningServer
 from gsw_graph.errors import InputError
 from gsw_graph.memory import Memory
 from gsw_graph.serve.app import described
+from gsw_graph.serve.client import RemoteMemory
 from gsw_graph.serve.context import AppState
-from gsw_graph.serve.remote import RemoteMemory
 from gsw_graph.store import schema
 
 ASKED = "Who drew the Old Customs House of Port Aldous?"

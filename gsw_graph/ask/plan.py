@@ -361,8 +361,8 @@ def decompose(question: str, llm: LanguageModel) -> Plan:
     """Have a model take a question apart (Panini, section 2.3).
 
     Raises:
-        ReplyError: Its reply is no plan, even after a repair.
-        StoppedError: No call works any more.
+        InvalidReplyError: Its reply is no plan, even after a repair.
+        ModelUnavailableError: No call works any more.
     """
     text = without_references(question)
 

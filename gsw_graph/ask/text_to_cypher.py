@@ -13,12 +13,12 @@ from importlib.resources import files
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from gsw_graph.ask.answer.evidence import flat
+from gsw_graph.ask.answer.evidence import single_line
 from gsw_graph.ask.answer.quotes import cite
 from gsw_graph.ask.retrieve.names.linking import link, mentions
-from gsw_graph.ask.strategy import AnswerDraft, Query, Retrieved
+from gsw_graph.ask.strategy import AnswerDraft, Query, RetrievalResult
 from gsw_graph.concurrency import Check
-from gsw_graph.errors import InputError, ReplyError
+from gsw_graph.errors import InputError, InvalidReplyError
 from gsw_graph.model.results import AskedTable, Statement
 from gsw_graph.models.chat.request import Request, parse_json
 from gsw_graph.models.prompts import prompt
@@ -29,7 +29,7 @@ from gsw_graph.values import Fields, unique
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from gsw_graph.ask.retrieve.context import Context
+    from gsw_graph.ask.retrieve.context import RetrievalContext
     from gsw_graph.models.chat.chat import QuestionModel
     from gsw_graph.models.chat.request import LanguageModel
     from gsw_graph.store.reader import Reader
@@ -79,8 +79,8 @@ def query_by_question(
         The first rows; None if the model says that no statement answers the question.
 
     Raises:
-        ReplyError: No statement of the model could be run.
-        StoppedError: No call works any more.
+        InvalidReplyError: No statement of the model could be run.
+        ModelUnavailableError: No call works any more.
     """
 
     def run(reply: object) -> AskedTable | None:
@@ -114,11 +114,11 @@ def query_by_question(
 
 def build_request(question: str, reader: Reader) -> Request:
     """Build the request: prompt, schema and examples; keys of metadata, names and the question."""
-    keys = [flat(row["key"]) for row in reader.rows("read/metadata_keys")]
+    keys = [single_line(row["key"]) for row in reader.rows("read/metadata_keys")]
     candidates = mentions(question)
     known = reader.concept_names([mention.key for mention in candidates])
     names = [mention.key for mention in link(candidates, known)]
-    text = f"Keys of metadata: {keys}\nNames of the question: {names}\nQuestion: {flat(question)}"
+    text = f"Keys of metadata: {keys}\nNames of the question: {names}\nQuestion: {single_line(question)}"
     system = {"role": "system", "content": system_message()}
     return Request("cypher", (system, {"role": "user", "content": text}), limit=_LIMIT)
 
@@ -188,7 +188,7 @@ def _ids(row: Fields) -> list[str]:
     return ids
 
 
-def answer_from_graph(query: Query, context: Context, llm: QuestionModel) -> Retrieved | None:
+def answer_from_graph(query: Query, context: RetrievalContext, llm: QuestionModel) -> RetrievalResult | None:
     """Answer a question from the rows of a statement: each is a part of the answer, and cites passages behind
     it.
 
@@ -199,7 +199,7 @@ def answer_from_graph(query: Query, context: Context, llm: QuestionModel) -> Ret
     try:
         with context.clock("cypher"):
             table = query_by_question(query.question, context.reader, llm, timeout=_SECONDS, check=llm.check)
-    except ReplyError as error:
+    except InvalidReplyError as error:
         context.notes.append(f"{llm.model} wrote no statement that can be run: {error}")
         return None
     if table is None:
@@ -223,7 +223,7 @@ def answer_from_graph(query: Query, context: Context, llm: QuestionModel) -> Ret
     citations = [cite(passage, query.question, answer) for passage in passages]
     draft = AnswerDraft(answer, "graph", citations=citations, text="\n".join(lines), statements=statements)
     why = f"the graph has it by {table.statement} {to_json(table.parameters)}"
-    return Retrieved(passages[: query.k], draft=draft, ran="cypher", why=why)
+    return RetrievalResult(passages[: query.k], draft=draft, ran="cypher", why=why)
 
 
 def _ids_by_text(table: AskedTable, found: Collection[str]) -> dict[str, list[str]]:
@@ -253,4 +253,4 @@ def _text(value: Any) -> str:
     """Write a value for people, in one line; null and an empty list are empty."""
     if value is None or value == []:
         return ""
-    return flat(value if isinstance(value, str) else to_json(value))
+    return single_line(value if isinstance(value, str) else to_json(value))

@@ -88,14 +88,14 @@ class EmbeddedDialect:
     def wait_online(self, timeout: float) -> None:
         """Indexes answer as soon as they exist."""
 
-    def objection(self, query: str) -> str | None:
+    def read_only_violation(self, query: str) -> str | None:
         """Return what the query does beyond reading the memory, by the engine's own parser and our look at
         its words; nothing is run."""
         if readonly.asks_server(query):
             return None
         if "PROFILE" in readonly.preamble(query):
             return "PROFILE runs the query"
-        if objection := readonly.objection(query):
+        if objection := readonly.read_only_violation(query):
             return objection
         if name := readonly.unknown_to_embedded(query):
             return f"the query runs {name}, which is not known to only read the memory"

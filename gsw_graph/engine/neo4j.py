@@ -179,13 +179,13 @@ class Neo4jDialect:
                         hint="See SHOW INDEXES for its state",
                     ) from error
 
-    def objection(self, query: str) -> str | None:
+    def read_only_violation(self, query: str) -> str | None:
         """What the query does beyond reading the memory, by the server's plan of it and our look at its
         words. EngineError where it cannot be planned."""
         preamble = readonly.preamble(query)
         if "PROFILE" in preamble:
             return "PROFILE runs the query"
-        objection = readonly.objection(query)  # before the server reads it
+        objection = readonly.read_only_violation(query)  # before the server reads it
         if objection:
             return objection
         explained = query if "EXPLAIN" in preamble else f"EXPLAIN {query}"

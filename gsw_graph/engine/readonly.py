@@ -64,7 +64,7 @@ _OPERATOR = re.compile(
 )
 
 
-def objection(query: str) -> str | None:
+def read_only_violation(query: str) -> str | None:
     """What in the words of the query could be more than reading the memory; None where nothing. `n.set`
     and `:Set` are names."""
     if _ESCAPE.search(query):

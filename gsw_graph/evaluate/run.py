@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from gsw_graph.ask.retrieve.variants import Variant, find_strategy
 from gsw_graph.concurrency import map_unordered
 from gsw_graph.config import Settings
-from gsw_graph.errors import InputError, ReplyError
+from gsw_graph.errors import InputError, InvalidReplyError
 from gsw_graph.evaluate.costs import index_costs
 from gsw_graph.evaluate.data import Gold, Plans, Question, QuestionSet, read_plans, read_questions
 from gsw_graph.evaluate.evaluation import Evaluation, assemble
@@ -143,7 +143,7 @@ def evaluate(
 
     Raises:
         InputError: Questions, plans, strategies or the folder cannot be used.
-        StoppedError, EngineError: As `Memory.ask`; the same call goes on afterwards.
+        ModelUnavailableError, EngineError: As `Memory.ask`; the same call goes on afterwards.
     """
     how = Protocol(**protocol)
     progress = progress or no_progress
@@ -425,7 +425,7 @@ class _Asking:
             reply = self._memory_ask(
                 question, variant, answer=self.how.answer, model=self.model, **self.how.reading
             )
-        except (InputError, ReplyError) as error:
+        except (InputError, InvalidReplyError) as error:
             ranks: list[int | None] = [None] * len(question.gold)
             return Outcome(variant.name, question.key, ranks=ranks, error=str(error)), None, (0, 0)
         seconds, tokens, dollars = full_cost(reply)

@@ -135,7 +135,7 @@ def origin(answer: Answer) -> str:
     confidence = chain_confidence(answer)
     notes = []
     if confidence is not None:
-        notes.append(f"confidence {sure(confidence)}")
+        notes.append(f"confidence {confidence_text(confidence)}")
     if answer.answer_source == "llm":
         notes.append(f"from the model {answer.models.get('llm')}")
     else:
@@ -171,7 +171,7 @@ def why_not(answer: Answer) -> str:
     confidence = chain_confidence(answer)
     doubted = "nothing answers the question well enough"
     if confidence is not None:
-        doubted += f" (confidence {sure(confidence)})"
+        doubted += f" (confidence {confidence_text(confidence)})"
     if answer.passages and answer.confidence is not None and not answer.plan:
         return doubted
     if not answer.chains:
@@ -195,7 +195,7 @@ def chain_confidence(answer: Answer) -> float | None:
     return answer.confidence if answer.chains else None
 
 
-def sure(confidence: float | None) -> str:
+def confidence_text(confidence: float | None) -> str:
     """Write a confidence in two digits, never as 0.00 or 1.00."""
     if confidence is None:
         return "unknown"

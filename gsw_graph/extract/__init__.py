@@ -18,7 +18,7 @@ EXTRACTORS = ("none", "rules", "sentences", *BY_MODEL)  # each finds more than t
 
 
 @dataclass(slots=True)
-class Work:
+class ExtractionJob:
     """A document on its way through a load: what a loader read, how it comes into the memory, the state
     of its document there (None: it is new), and in the end its workspace or why there is none.
 
@@ -49,7 +49,7 @@ class Extractor(Protocol):
     model: str | None
     window: int
 
-    def run(self, work: Iterable[Work]) -> Iterator[Work]: ...
+    def run(self, work: Iterable[ExtractionJob]) -> Iterator[ExtractionJob]: ...
 
 
 class Rules:
@@ -62,7 +62,7 @@ class Rules:
     def __init__(self, name: str) -> None:
         self.name = name
 
-    def run(self, work: Iterable[Work]) -> Iterator[Work]:
+    def run(self, work: Iterable[ExtractionJob]) -> Iterator[ExtractionJob]:
         for task in work:
             if task.workspace is None:
                 if self.name == "none":

@@ -23,7 +23,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from gsw_graph.errors import ReplyError
+from gsw_graph.errors import InvalidReplyError
 from gsw_graph.extract import rules
 from gsw_graph.model.assemble import Assembler, Node, kind_of, named, words_of
 from gsw_graph.model.documents import Document, Passage, Workspace
@@ -314,8 +314,8 @@ def extract_passage(document: Document, position: int, chat: Chat, *, second_pas
     A second reply with less than half of the questions of the first is an error.
 
     Raises:
-        ReplyError: There is no usable first reply. One about the second pass alone leaves the first result as
-            it is, and is named in `repair_error`.
+        InvalidReplyError: There is no usable first reply. One about the second pass alone leaves the first
+            result as it is, and is named in `repair_error`.
     """
     read_reply = check(document, position)
     extraction = chat.ask(request(document, position), read_reply).value
@@ -331,7 +331,7 @@ def extract_passage(document: Document, position: int, chat: Chat, *, second_pas
 
     try:
         return chat.ask(repair_request(document, position, extraction), check_repaired).value
-    except ReplyError as error:
+    except InvalidReplyError as error:
         return replace(extraction, repair_error=str(error))
 
 

@@ -19,8 +19,8 @@ from gsw_graph import loaders
 from gsw_graph.concurrency import acquired, grouped, prefetch
 from gsw_graph.config import Settings
 from gsw_graph.engine import Connection
-from gsw_graph.errors import EndedError, InputError, UnembeddableError
-from gsw_graph.extract import BY_MODEL, EXTRACTORS, Extractor, Rules, Work, pool, with_names
+from gsw_graph.errors import InputError, UnembeddableError, WorkCancelledError
+from gsw_graph.extract import BY_MODEL, EXTRACTORS, ExtractionJob, Extractor, Rules, pool, with_names
 from gsw_graph.load.corrections import corrections
 from gsw_graph.load.counters import LoadCounters
 from gsw_graph.load.options import LoadOptions
@@ -75,7 +75,7 @@ def load(
     stdin: BinaryIO | None = None,
     uploads: Mapping[str, BinaryIO] | None = None,
     progress: Callable[[Progress], None] | None = None,
-    alone: Callable[[], AbstractContextManager[None]] = nullcontext,
+    exclusive_lock: Callable[[], AbstractContextManager[None]] = nullcontext,
 ) -> LoadReport:
     """Load what `names` mean, and uploads; see `Memory.load`.
 
@@ -88,7 +88,7 @@ def load(
         stdin: What `-` means.
         uploads: Open files by name.
         progress: Called in this thread, several times a second at most.
-        alone: Holds questions off while indexes are built.
+        exclusive_lock: Holds questions off while indexes are built.
     """
 
     start = perf_counter()
@@ -129,7 +129,7 @@ def load(
                 # No call begins from now on; those under way are paid for, and kept when `chat` closes.
                 chat.stop()
             raise
-        _index(connection, model.dimension, counters, report, alone)
+        _index(connection, model.dimension, counters, report, exclusive_lock)
         after = reader.counts()[0]
         nodes = {label: count - before.get(label, 0) for label, count in after.items()}
         if counters.counts["replaced"]:
@@ -190,7 +190,7 @@ def new_work(
     counters: LoadCounters,
     options: LoadOptions,
     position: Callable[[], int] = lambda: 0,
-) -> Iterator[Work]:
+) -> Iterator[ExtractionJob]:
     """Yield the documents and ready workspaces that the memory has not, or not so, before extraction.
 
     Args:
@@ -227,7 +227,7 @@ def _work(
     extractor: Extractor,
     counters: LoadCounters,
     options: LoadOptions,
-) -> Work | None:
+) -> ExtractionJob | None:
     """Return the work that an item makes; None if the memory has it so, or has other content under its
     source, which is a failure."""
     document = _described(_document_of(item), given, state)
@@ -247,14 +247,14 @@ def _work(
     item = replace(item, document=document) if isinstance(item, Workspace) else document
     mode = _mode(item, document, state, extractor, counters, options)
     if mode:
-        return Work(item, mode, state, with_names(item) if isinstance(item, Workspace) else None)
+        return ExtractionJob(item, mode, state, with_names(item) if isinstance(item, Workspace) else None)
     if state and any(state.properties.get(key) != value for key, value in document.properties.items()):
-        return Work(item, "describe", state, Workspace(document, state.extractor))
+        return ExtractionJob(item, "describe", state, Workspace(document, state.extractor))
     counters.add(unchanged=1)
     return None
 
 
-def windows(work: Iterable[Work], extractor: Extractor, counters: LoadCounters) -> Iterator[Window]:
+def windows(work: Iterable[ExtractionJob], extractor: Extractor, counters: LoadCounters) -> Iterator[Window]:
     """Yield extracted workspaces in runs that are embedded together, a small one first."""
     window: Window = []
     passages, enough = 0, min(_FIRST_WINDOW, extractor.window)
@@ -335,7 +335,7 @@ def _write(
 
     def check() -> None:
         if ended.is_set():
-            raise EndedError("the load has ended")
+            raise WorkCancelledError("the load has ended")
 
     def batches() -> Iterator[writer.Batch]:
         with closing(prefetch(extracted, _WINDOWS_AHEAD, on_wait=check)) as ahead:
@@ -396,7 +396,7 @@ def _index(
     dimension: int,
     counters: LoadCounters,
     report: Callable[[str], None],
-    alone: Callable[[], AbstractContextManager[None]],
+    exclusive_lock: Callable[[], AbstractContextManager[None]],
 ) -> None:
     """Make the search indexes after the first rows, and anew where the memory has outgrown them."""
 
@@ -411,7 +411,7 @@ def _index(
     else:
         return
     report("indexing")
-    with counters.timed("index"), alone():
+    with counters.timed("index"), exclusive_lock():
         build(connection, dimension)
 
 
@@ -495,7 +495,7 @@ def _send(
 
 
 def _estimated(
-    work: Iterable[Work],
+    work: Iterable[ExtractionJob],
     counters: LoadCounters,
     chat: Chat | None,
     options: LoadOptions,
@@ -523,7 +523,7 @@ def _estimated(
     return counters.report(perf_counter() - start, nodes=nodes, estimate=estimated, note=note)
 
 
-def _counted(work: Iterable[Work], counters: LoadCounters) -> Iterator[Work]:
+def _counted(work: Iterable[ExtractionJob], counters: LoadCounters) -> Iterator[ExtractionJob]:
     for item in work:
         passages = item.document.passages
         counters.add_document(item.mode)

@@ -82,18 +82,18 @@ class Memory(WritableMemory):
             on_text: Called with pieces of the language model's answer as they come.
             on_stage: Called with what is being done, a key of the answer's `seconds`, and None or, where the
                 model is asked again or given up, why.
-            cancel: Ends the question from another thread, with EndedError.
+            cancel: Ends the question from another thread, with WorkCancelledError.
             options: Those of `AskOptions`, such as `strategy="linked"`, `plan=[...]`, `k=10` or
                 `answer=False`. A strategy may be a `Strategy` of your own.
 
         Raises:
             InputError: The question is empty, or an option does not fit.
         """
-        from gsw_graph.ask.asking import ask, empty_answer, prepared
+        from gsw_graph.ask.asking import ask, empty_answer, prepare_query
         from gsw_graph.models.chat.chat import QuestionModel
 
         ask_options = AskOptions(**options)
-        strategy, planned = prepared(question, ask_options)
+        strategy, planned = prepare_query(question, ask_options)
         limit = None if ask_options.budget is None else QuestionBudget.parse(ask_options.budget)
         check = check_of(cancel)
         state = self._ready(check, may_build=ask_options.build_runs)
@@ -133,7 +133,7 @@ class Memory(WritableMemory):
             # An overview is no answer to another question, and changes with every document.
             vector = None
             is_usable = bool(answer.citations) and answer.strategy != "overview"
-            if answer.answer is not None and is_usable and "embedder" in context.used:
+            if answer.answer is not None and is_usable and "embedder" in context.models_used:
                 vector = context.vector(answer.question).tolist()
             limited = not ask_options.sees_all
             return replace(answer, id=questions.keep(self._connection, answer, vector, limited=limited))
@@ -276,7 +276,7 @@ class Memory(WritableMemory):
 
         Raises:
             InputError: The question is empty, the settings name no model, or no query answers it.
-            ReplyError: No query of the model could be run.
+            InvalidReplyError: No query of the model could be run.
         """
         from gsw_graph.ask.text_to_cypher import query_by_question
         from gsw_graph.models.chat.chat import QuestionModel

@@ -13,14 +13,14 @@ from gsw_graph.concurrency import MemoryLocks, acquired, never_cancelled
 from gsw_graph.config import Settings
 from gsw_graph.engine.address import check_name
 from gsw_graph.engine.opening import connect
-from gsw_graph.errors import EndedError, EngineError, StoppedError
+from gsw_graph.errors import EngineError, ModelUnavailableError, WorkCancelledError
 from gsw_graph.store import schema
 from gsw_graph.store.reader import Reader
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-    from gsw_graph.ask.retrieve.context import Context
+    from gsw_graph.ask.retrieve.context import RetrievalContext
     from gsw_graph.concurrency import Check
     from gsw_graph.engine import Connection
     from gsw_graph.models.chat.chat import Chat, QuestionModel
@@ -184,13 +184,13 @@ class OpenMemory:
         question comes."""
         try:
             yield
-        except EndedError:
+        except WorkCancelledError:
             raise
-        except StoppedError as error:
+        except ModelUnavailableError as error:
             if chat is None:  # others' questions may be asking the shared one
                 raise
             self._close_chat(chat)
-            raise StoppedError(
+            raise ModelUnavailableError(
                 error.message,
                 where=error.where,
                 hint=f"{error.hint or 'Ask again later'}. Or ask without a model: --no-llm",
@@ -257,10 +257,10 @@ class OpenMemory:
         on_text: OnText | None = None,
         on_stage: OnStage | None = None,
         check: Check = never_cancelled,
-    ) -> Context:
+    ) -> RetrievalContext:
         """Return what a strategy works with for one question."""
         from gsw_graph.ask.codebook import complete
-        from gsw_graph.ask.retrieve.context import Context
+        from gsw_graph.ask.retrieve.context import RetrievalContext
         from gsw_graph.ask.retrieve.recipes import read_fit
 
         def complete_runs() -> None:
@@ -273,7 +273,7 @@ class OpenMemory:
         if options.has_scope:
             limit_reader(reader, options, self._scopes)
         reader.exclude(options.excluded)
-        return Context(
+        return RetrievalContext(
             reader,
             self,
             complete_runs,

@@ -89,7 +89,7 @@ class WritableMemory(OpenMemory):
                     stdin=stdin,
                     uploads={**(uploads or {}), **pages.pages},
                     progress=report,
-                    alone=self._locks.exclusive,
+                    exclusive_lock=self._locks.exclusive,
                 )
                 loaded = pages.added_to(loaded)
                 facts: Fields = {"calls": loaded.calls, "dollars": loaded.dollars}
@@ -282,19 +282,19 @@ class WritableMemory(OpenMemory):
     def dump(self, target: str | Path) -> results.Copied:
         """Write all that the memory holds into a new file, a node or a relationship a line of JSON. Raises
         InputError where the file exists, or the memory is empty. A load waits until it is done."""
-        from gsw_graph.load import moving
+        from gsw_graph.load import backup
 
         with self._locks.write():
-            return moving.dump(self._connection, target)
+            return backup.dump(self._connection, target)
 
     @with_plain_errors
     def restore(self, source: str | Path, *, progress: Callable[[int], None] | None = None) -> results.Copied:
         """Write the memory of a dump into this one, which must be empty. progress: gets the number of lines
         written. Raises InputError for another file, SchemaError where this is not empty."""
-        from gsw_graph.load import moving
+        from gsw_graph.load import backup
 
         with self._changing():
-            return moving.restore(self._connection, source, progress or (lambda _: None))
+            return backup.restore(self._connection, source, progress or (lambda _: None))
 
     @with_plain_errors
     def doctor(self, *, mend: bool = False, deep: bool = False) -> list[results.Finding]:

@@ -168,7 +168,7 @@ def id_form(key: str) -> str:
 
 
 @dataclass(slots=True)
-class _Thing:
+class _EntityDraft:
     passages: dict[int, None] = field(default_factory=dict)
     roles: dict[str, dict[str, None]] = field(default_factory=dict)
 
@@ -184,7 +184,7 @@ class Assembler:
     def __init__(self, document: Document) -> None:
         self.document = document
         self.faults: list[str] = []
-        self._things: dict[str, _Thing] = {}
+        self._things: dict[str, _EntityDraft] = {}
         self._phrases: list[tuple[str, int, list[QuestionAndAnswers]]] = []
         self._facts: list[tuple[str, int, list[Mention], str | None]] = []
 
@@ -195,7 +195,7 @@ class Assembler:
         if not normalise(name):
             self.faults.append(f"an entity {name[:40]!r} whose name is blank or too long was left out")
             return False
-        thing = self._things.setdefault(name, _Thing())
+        thing = self._things.setdefault(name, _EntityDraft())
         thing.passages[passage] = None
         for role, states in roles:
             if role.strip():
@@ -248,7 +248,7 @@ class Assembler:
         phrases = tuple(self._verb_phrases(by_key))
         return Workspace(self.document, extractor, entities, phrases, tuple(self._propositions()))
 
-    def _entity(self, name: str, thing: _Thing, titles: dict[int, str]) -> Entity:
+    def _entity(self, name: str, thing: _EntityDraft, titles: dict[int, str]) -> Entity:
         key = normalise(name)
         roles = tuple((role, tuple(states)) for role, states in thing.roles.items())
         titled = tuple(passage for passage in thing.passages if titles.get(passage) == key)

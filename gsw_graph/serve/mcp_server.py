@@ -23,9 +23,9 @@ from gsw_graph.concurrency import Cancel
 from gsw_graph.errors import GswGraphError
 from gsw_graph.explore.full_text import marked_text
 from gsw_graph.explore.places import places
+from gsw_graph.serve.client import JsonObject
 from gsw_graph.serve.context import AppState, WorkQueue, requested_memory
 from gsw_graph.serve.problems import describe
-from gsw_graph.serve.remote import JsonObject
 from gsw_graph.text.safe_text import one_line, to_json
 from gsw_graph.values import without_none
 from gsw_graph.version import __version__

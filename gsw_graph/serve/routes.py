@@ -27,6 +27,7 @@ from gsw_graph.extract import EXTRACTORS
 from gsw_graph.load.options import LoadOptions
 from gsw_graph.loaders.address import Page, is_address
 from gsw_graph.model.results import Answer, Progress, RankedPassage, Table
+from gsw_graph.serve.client import JsonObject, rebuild
 from gsw_graph.serve.context import (
     Context,
     Limit,
@@ -37,7 +38,6 @@ from gsw_graph.serve.context import (
     UncheckedContext,
     json_response,
 )
-from gsw_graph.serve.remote import JsonObject, rebuild
 from gsw_graph.serve.uploads import UploadRoute, upload_name
 from gsw_graph.version import __version__
 

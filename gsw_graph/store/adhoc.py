@@ -22,7 +22,7 @@ from neo4j.graph import Node, Path, Relationship
 from gsw_graph.concurrency import Check, never_cancelled
 from gsw_graph.cypher import base_name, statement
 from gsw_graph.engine import read_again
-from gsw_graph.errors import EndedError, EngineError, InputError
+from gsw_graph.errors import EngineError, InputError, WorkCancelledError
 from gsw_graph.model.results import RankedPassage, Table
 from gsw_graph.store import writer
 from gsw_graph.store.confine import Confined, confine
@@ -142,7 +142,7 @@ def read(
         return _run(connection, query, dict(parameters), take_inside, metadata, write=write)
 
     try:
-        objection = None if write else connection.dialect.objection(query)
+        objection = None if write else connection.dialect.read_only_violation(query)
         if objection:
             raise InputError(f"{objection}, and only reading is allowed", hint=refused)
         return _run_cancellable(connection, work, timeout, check)
@@ -238,7 +238,7 @@ def _run_cancellable(
                     f"the query took longer than {timeout:g} s and was ended",
                     hint="Ask for less, or give it longer: --timeout SECONDS (timeout=SECONDS in Python)",
                 )
-    except (KeyboardInterrupt, EndedError):
+    except (KeyboardInterrupt, WorkCancelledError):
         _end(connection, mark, result)
         raise
     return result.result()

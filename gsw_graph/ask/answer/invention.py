@@ -19,7 +19,7 @@ from gsw_graph.values import single_spaced, unique, word_set
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from gsw_graph.ask.answer.evidence import Item
+    from gsw_graph.ask.answer.evidence import EvidenceLine
 
 _QUOTED = re.compile(r"```[^\n]*\n(.*?)(?:```|\Z)|(`+)([^`\n]+?)\2(?!`)", re.DOTALL)
 _PLAIN_CODE = re.compile(r"(?<![\w-])--[a-z][\w-]+|\b[A-Za-z]\w*_\w+|\b[A-Za-z][\w.]*\(\)")
@@ -60,7 +60,7 @@ class Known:
     quantities: frozenset[str]
 
     @classmethod
-    def of(cls, question: str, items: Sequence[Item]) -> Known:
+    def of(cls, question: str, items: Sequence[EvidenceLine]) -> Known:
         """Return what the lines, their passages and the question say."""
         texts = [question]
         for item in items:

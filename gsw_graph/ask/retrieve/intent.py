@@ -14,7 +14,7 @@ from datetime import date, timedelta
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
-from gsw_graph.ask.answer.evidence import flat
+from gsw_graph.ask.answer.evidence import single_line
 from gsw_graph.ask.plan import SCHEMA as PLAN_SCHEMA
 from gsw_graph.ask.plan import Plan, check_about, read_plan, without_references
 from gsw_graph.ask.retrieve.agents import describe_steps
@@ -228,7 +228,7 @@ def ask_intent(agent: Agent, question: str, rules: Intent) -> tuple[Intent, Plan
     standalone = without_references(question)
     messages = (
         {"role": "system", "content": f"{prompt('plan')}\n\n{prompt('pathwise_intent')}"},
-        {"role": "user", "content": f"Question: {flat(standalone)}"},
+        {"role": "user", "content": f"Question: {single_line(standalone)}"},
     )
     request = Request("pathwise_intent", messages, SCHEMA, limit=_REPLY_TOKENS)
 
@@ -277,7 +277,7 @@ def parse_intent(reply: object, question: str, rules: Intent) -> Intent:
 
 def _texts(value: object) -> Names:
     texts = value if isinstance(value, list) else []
-    return tuple(flat(text) for text in texts if isinstance(text, str))
+    return tuple(single_line(text) for text in texts if isinstance(text, str))
 
 
 def _in_question(question: str, texts: Names) -> Names:

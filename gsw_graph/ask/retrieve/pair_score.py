@@ -236,7 +236,7 @@ class ConcreteQuestion:
     entities: frozenset[str] = frozenset()
 
 
-def concrete(question: str, answers: Mapping[int, str]) -> ConcreteQuestion:
+def fill_references(question: str, answers: Mapping[int, str]) -> ConcreteQuestion:
     """Return the concrete question of a sub-question. `answers` by step."""
     text = single_spaced(rewrite(question, answers.__getitem__).replace(" >> ", " "))
     names = frozenset[str]()

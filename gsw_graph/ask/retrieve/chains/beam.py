@@ -8,8 +8,8 @@ from itertools import product
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from gsw_graph.ask.plan import Plan, SubQuestion
-from gsw_graph.ask.retrieve.chains.records import BeamChain, Beams, Considered, Expansion, Link
-from gsw_graph.ask.retrieve.pair_score import concrete
+from gsw_graph.ask.retrieve.chains.records import BeamChain, ChainSearch, Considered, Expansion, Link
+from gsw_graph.ask.retrieve.pair_score import fill_references
 from gsw_graph.ask.retrieve.recipes import CHAIN_SCORES, SIMILARITY_SHARE
 from gsw_graph.text.names import normalise
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 Find: TypeAlias = "Callable[[str, Sequence[ConcreteQuestion]], list[list[ScoredPair]]]"
 Similarity: TypeAlias = "Callable[[str, Sequence[BeamChain]], list[float]]"
-Together: TypeAlias = "Callable[[Sequence[float]], float]"
+CombineScores: TypeAlias = "Callable[[Sequence[float]], float]"
 
 _JOINED = 100  # combinations of some parents, the best, that a join goes on with
 
@@ -36,7 +36,7 @@ def grow_chains(
     *,
     planned: bool = True,
     similarity: Similarity | None = None,
-) -> Beams:
+) -> ChainSearch:
     """Grow chains along a plan.
 
     Args:
@@ -47,11 +47,11 @@ def grow_chains(
         planned: False if the plan is not one that was made for the question.
         similarity: Gives the cosines of the original question and chains, for the scores that need it.
     """
-    beams = Beams(plan, recipe.beam, planned)
-    together = CHAIN_SCORES[recipe.score]
+    chain_search = ChainSearch(plan, recipe.beam, planned)
+    combine_scores = CHAIN_SCORES[recipe.score]
     share = SIMILARITY_SHARE.get(recipe.score)
     for level in plan.levels():
-        by_step = {step.id: _expansions(step, beams, together) for step in level}
+        by_step = {step.id: _expansions(step, chain_search, combine_scores) for step in level}
         expansions = [expansion for step in level for expansion in by_step[step.id]]
         candidates = find(question, [expansion.concrete for expansion in expansions])
         for expansion, scored in zip(expansions, candidates, strict=True):
@@ -63,45 +63,47 @@ def grow_chains(
                 lost += group
         if lost:
             _fall_back(lost, question, find)
-        beams.expansions += expansions
+        chain_search.expansions += expansions
         for step in level:
-            grown = _extensions(by_step[step.id], plan, together, recipe)
+            grown = _extensions(by_step[step.id], plan, combine_scores, recipe)
             if similarity and share:
                 cosines = similarity(question, [extension.chain for extension in grown])
                 for number, cosine in enumerate(cosines):
                     chain = grown[number].chain
                     chain = replace(chain, score=share * cosine + (1 - share) * chain.score)
                     grown[number] = grown[number]._replace(chain=chain)
-            beams.chains[step.id] = _prune(grown, recipe.beam)
-    return beams
+            chain_search.chains[step.id] = _prune(grown, recipe.beam)
+    return chain_search
 
 
 def _fall_back(lost: Sequence[Expansion], question: str, find: Find) -> None:
     """Ask the original question if nothing was found for any chain of a step."""
     references = SubQuestion(0, question).parents
-    instead = concrete(question, {number: f"#{number}" for number in references})  # "#1" is text here
+    instead = fill_references(question, {number: f"#{number}" for number in references})  # "#1" is text here
     (scored,) = find(question, [instead])
     for expansion in lost:
-        expansion.instead = instead
+        expansion.fallback_question = instead
         expansion.considered = list(map(Considered, scored))
 
 
-def _expansions(step: SubQuestion, beams: Beams, together: Together) -> list[Expansion]:
+def _expansions(
+    step: SubQuestion, chain_search: ChainSearch, combine_scores: CombineScores
+) -> list[Expansion]:
     """Return the concrete questions of a step, each once, with the chains that lead to it."""
     expansions: dict[str, Expansion] = {}
-    parents = [beams.chains.get(id_, []) for id_ in step.parents]
-    for parent in join(parents, together, beams.width):
-        question = concrete(step.question, {id_: parent.links[id_].answer for id_ in step.parents})
+    parents = [chain_search.chains.get(id_, []) for id_ in step.parents]
+    for parent in join(parents, combine_scores, chain_search.width):
+        question = fill_references(step.question, {id_: parent.links[id_].answer for id_ in step.parents})
         expansion = expansions.setdefault(_key(question.text), Expansion(step, question))
         expansion.parents.append(parent)
     return list(expansions.values())
 
 
-def _chain(links: Mapping[int, Link], together: Together) -> BeamChain:
-    return BeamChain(links, together([link.score for link in links.values()]))
+def _chain(links: Mapping[int, Link], combine_scores: CombineScores) -> BeamChain:
+    return BeamChain(links, combine_scores([link.score for link in links.values()]))
 
 
-def join(parents: Sequence[Sequence[BeamChain]], together: Together, beam: int) -> list[BeamChain]:
+def join(parents: Sequence[Sequence[BeamChain]], combine_scores: CombineScores, beam: int) -> list[BeamChain]:
     """Return chains of several parents as one: chains that agree on the steps they share, evidence they share
     counted once; the `beam` best."""
     joined = [BeamChain({}, 1.0)]
@@ -110,7 +112,7 @@ def join(parents: Sequence[Sequence[BeamChain]], together: Together, beam: int) 
         for first, second in product(joined, chains):
             links = {**first.links, **second.links}
             if all(links[step] == link for step, link in first.links.items()):
-                agreeing.append(_chain(links, together))
+                agreeing.append(_chain(links, combine_scores))
         joined = sorted(agreeing, key=lambda chain: -chain.score)[:_JOINED]
     return joined[:beam]
 
@@ -139,7 +141,7 @@ class Extension(NamedTuple):
 
 
 def _extensions(
-    expansions: Sequence[Expansion], plan: Plan, together: Together, recipe: ChainRecipe
+    expansions: Sequence[Expansion], plan: Plan, combine_scores: CombineScores, recipe: ChainRecipe
 ) -> list[Extension]:
     """Extend the chains that lead to one step by the best candidates of all its concrete questions.
 
@@ -149,7 +151,7 @@ def _extensions(
     grown = []
     for expansion in expansions:
         step = expansion.step
-        apart = _agreed_later(plan, step.id)
+        apart = _join_ancestors(plan, step.id)
         count = 0
         for candidate in expansion.considered:
             scored = candidate.scored
@@ -170,7 +172,7 @@ def _extensions(
                 links = {**parent.links, step.id: link}
                 answers_apart = [answer, *(links[earlier].answer for earlier in apart)]
                 key = tuple(map(_key, answers_apart))
-                grown.append(Extension(_chain(links, together), key, candidate))
+                grown.append(Extension(_chain(links, combine_scores), key, candidate))
     return grown
 
 
@@ -192,7 +194,7 @@ def _prune(grown: Sequence[Extension], beam: int) -> list[BeamChain]:
     return list(best.values())
 
 
-def _agreed_later(plan: Plan, step: int) -> list[int]:
+def _join_ancestors(plan: Plan, step: int) -> list[int]:
     """Return the ancestors that a step shares with another branch of a later join: chains must agree on them.
     A step that only compares joins nothing."""
     agreed: set[int] = set()

@@ -13,7 +13,7 @@ from gsw_graph.text.names import normalise
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gsw_graph.ask.retrieve.context import Context
+    from gsw_graph.ask.retrieve.context import RetrievalContext
     from gsw_graph.ask.retrieve.names.graph import NameGraph
     from gsw_graph.ask.retrieve.names.walk import WalkResult
     from gsw_graph.ask.retrieve.pair_score import Floats
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def walk_twice(
-    context: Context, question: str, k: int, recipe: FusionRecipe
+    context: RetrievalContext, question: str, k: int, recipe: FusionRecipe
 ) -> tuple[WalkResult, list[str] | None]:
     """Walk as `linked` does, take the answers that the best passages offer, and walk once more from the
     question and from the question with these answers in it.

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from gsw_graph.ask.retrieve.chains.records import BeamChain
-    from gsw_graph.ask.retrieve.context import Context
+    from gsw_graph.ask.retrieve.context import RetrievalContext
     from gsw_graph.ask.retrieve.pair_score import ConcreteQuestion, Floats
     from gsw_graph.ask.retrieve.recipes import ChainRecipe, FusionRecipe
     from gsw_graph.store.facts import HopResult, Pair
@@ -36,7 +36,7 @@ class CandidateSearch:
         round_trips: Levels that were looked up.
     """
 
-    def __init__(self, context: Context, recipe: ChainRecipe) -> None:
+    def __init__(self, context: RetrievalContext, recipe: ChainRecipe) -> None:
         self._context = context
         self._recipe = recipe
         self._reranker = context.reranker
@@ -151,7 +151,7 @@ class WalkingCandidateSearch(CandidateSearch):
     """Find candidates for the levels of one question, and score them with the walk of each concrete
     question."""
 
-    def __init__(self, context: Context, recipe: FusionRecipe) -> None:
+    def __init__(self, context: RetrievalContext, recipe: FusionRecipe) -> None:
         super().__init__(context, recipe.chains)
         self._fusion = recipe
 

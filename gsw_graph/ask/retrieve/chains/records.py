@@ -81,19 +81,19 @@ class Expansion:
     """A concrete question of a step, the chains that led to it, and its candidates.
 
     Attributes:
-        instead: The original question, asked if nothing was found for any chain of the step.
+        fallback_question: The original question, asked if nothing was found for any chain of the step.
     """
 
     step: SubQuestion
     concrete: ConcreteQuestion
     parents: list[BeamChain] = field(default_factory=list)
     considered: list[Considered] = field(default_factory=list)
-    instead: ConcreteQuestion | None = None
+    fallback_question: ConcreteQuestion | None = None
 
     @property
     def asked(self) -> ConcreteQuestion:
         """Return the question that the candidates answer."""
-        return self.instead or self.concrete
+        return self.fallback_question or self.concrete
 
     def to_trace(self) -> HopTrace:
         """Return the expansion as part of a trace."""
@@ -102,11 +102,11 @@ class Expansion:
             scored = candidate.scored
             entry = Candidate(_qa(scored.pair), list(scored.ways), scored.score, candidate.fate)
             candidates.append(entry)
-        return HopTrace(self.step.id, self.concrete.text, self.instead is not None, candidates)
+        return HopTrace(self.step.id, self.concrete.text, self.fallback_question is not None, candidates)
 
 
 @dataclass(slots=True)
-class Beams:
+class ChainSearch:
     """The result of RICR: the chains of every step, best first, and the way there.
 
     Attributes:

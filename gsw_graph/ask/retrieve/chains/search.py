@@ -12,13 +12,13 @@ from gsw_graph.ask.plan import Plan, SubQuestion
 from gsw_graph.ask.retrieve.chains.beam import grow_chains
 from gsw_graph.ask.retrieve.names.graph import fetch_neighbourhood
 from gsw_graph.ask.retrieve.names.walk import rank_passages
-from gsw_graph.ask.strategy import Retrieved
+from gsw_graph.ask.strategy import RetrievalResult
 from gsw_graph.values import single_spaced
 
 if TYPE_CHECKING:
     from gsw_graph.ask.retrieve.chains.candidates import CandidateSearch
-    from gsw_graph.ask.retrieve.chains.records import Beams
-    from gsw_graph.ask.retrieve.context import Context
+    from gsw_graph.ask.retrieve.chains.records import ChainSearch
+    from gsw_graph.ask.retrieve.context import RetrievalContext
     from gsw_graph.ask.retrieve.recipes import ChainRecipe
     from gsw_graph.ask.strategy import Query
 
@@ -42,21 +42,23 @@ def plan_from(question: str) -> Plan:
     return Plan((SubQuestion(1, text), SubQuestion(2, bridge), SubQuestion(3, f"{text} #2")))
 
 
-def follow(context: Context, query: Query, find: CandidateSearch, recipe: ChainRecipe) -> Retrieved:
+def retrieve_by_chains(
+    context: RetrievalContext, query: Query, find: CandidateSearch, recipe: ChainRecipe
+) -> RetrievalResult:
     """Grow chains along the plan, or from the question alone; rank passages by the chains, and by a walk from
     their concrete questions."""
     question, plan = query.question, query.plan
     planned = plan is not None
     if plan is None:
         plan = one_hop(question) if recipe.unplanned == "one" else plan_from(question)
-    beams = grow_chains(plan, question, find, recipe, planned=planned, similarity=find.similarity)
+    chain_search = grow_chains(plan, question, find, recipe, planned=planned, similarity=find.similarity)
     if context.trace is not None:
-        context.trace.hops = [expansion.to_trace() for expansion in beams.expansions]
-    chains = beams.ends()
+        context.trace.hops = [expansion.to_trace() for expansion in chain_search.expansions]
+    chains = chain_search.ends()
     walk = find.round_trips <= len(plan.levels())
     cited = {}
     if chains or walk:
-        ranked = dict(rank(context, question, beams, query.k, recipe, walk=walk))
+        ranked = dict(rank(context, question, chain_search, query.k, recipe, walk=walk))
         score_of = dict(ranked)
         for chain in chains:
             for hop in chain.hops:
@@ -70,17 +72,28 @@ def follow(context: Context, query: Query, find: CandidateSearch, recipe: ChainR
         with context.clock("database"):
             nearest = context.reader.dense(embedding, max(query.k, 10), once=True)
         passages = nearest[: query.k]
-    return Retrieved(
-        passages, beams, cited, why=context.unfitted, evidence=recipe.evidence, reader=recipe.reader
+    return RetrievalResult(
+        passages,
+        chain_search,
+        cited,
+        why=context.calibration_warning,
+        evidence=recipe.evidence,
+        prompt_name=recipe.reader,
     )
 
 
 def rank(
-    context: Context, question: str, beams: Beams, k: int, recipe: ChainRecipe, *, walk: bool
+    context: RetrievalContext,
+    question: str,
+    chain_search: ChainSearch,
+    k: int,
+    recipe: ChainRecipe,
+    *,
+    walk: bool,
 ) -> list[tuple[str, float]]:
     """Return the `k` best passages with their scores; without a walk no round trip is made."""
     mass: dict[str, float] = defaultdict(float)
-    chains = beams.ends()
+    chains = chain_search.ends()
     if chains:
         chain_scores = np.array([chain.score for chain in chains])
         weights = np.exp(recipe.sharpness * (chain_scores - chain_scores.max()))
@@ -89,7 +102,7 @@ def rank(
             for passage in {hop.pair.passage for hop in chain.hops}:
                 mass[passage] += weight
     if walk:
-        questions = _walked_from(beams, recipe.walked_from) or [question]
+        questions = _walked_from(chain_search, recipe.walked_from) or [question]
         graph, near = fetch_neighbourhood(context, questions, recipe.walk)
         with context.clock("rank"):
             queries = list(zip(questions, near, strict=True))
@@ -100,10 +113,10 @@ def rank(
     return ranked[:k]
 
 
-def _walked_from(beams: Beams, most: int) -> list[str]:
+def _walked_from(chain_search: ChainSearch, most: int) -> list[str]:
     """Return the concrete questions of the best chains of each end; none without a plan."""
     questions: dict[str, None] = {}
-    for sink in beams.plan.sinks if beams.planned else ():
-        for chain in beams.chains.get(sink.id, [])[:most]:
+    for sink in chain_search.plan.sinks if chain_search.planned else ():
+        for chain in chain_search.chains.get(sink.id, [])[:most]:
             questions.update(dict.fromkeys(hop.concrete for hop in chain.hops))
     return list(questions)

@@ -27,7 +27,7 @@ from gsw_graph.cli.text.output import (
     print_table,
     terminal_width,
 )
-from gsw_graph.explore.notebook import sure, title_and_source
+from gsw_graph.explore.notebook import confidence_text, title_and_source
 from gsw_graph.model.results import Table
 from gsw_graph.text.names import normalise
 from gsw_graph.text.safe_text import clean, cut, cut_front, one_line, short_source
@@ -355,7 +355,11 @@ def _print_question(question: AskedQuestion) -> None:
 
 def _answered(question: AskedQuestion) -> str:
     if question.answer is not None:
-        confidence = f"  (confidence {sure(question.confidence)})" if question.confidence is not None else ""
+        confidence = (
+            f"  (confidence {confidence_text(question.confidence)})"
+            if question.confidence is not None
+            else ""
+        )
         return f"{cut(one_line(question.answer), LONG)}{confidence}"
     return "not in memory" if question.abstained else "no answer, passages only"
 

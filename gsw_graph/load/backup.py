@@ -84,7 +84,7 @@ def copy(source: Settings, target: Settings, on_written: Report = lambda _: None
     A copy that was cut off leaves no memory: copy again. Who writes to the source waits meanwhile.
 
     Args:
-        source: Settings of the memory that is read; `sides` makes both from the environment.
+        source: Settings of the memory that is read; `copy_settings` makes both from the environment.
         target: Settings of a new folder or an empty database.
         on_written: Called with the number of nodes and relationships written so far.
 
@@ -106,7 +106,7 @@ def copy(source: Settings, target: Settings, on_written: Report = lambda _: None
         return _copied(reading.url, writing.url, counts, start)
 
 
-def sides(source: str, target: str) -> tuple[Settings, Settings]:
+def copy_settings(source: str, target: str) -> tuple[Settings, Settings]:
     """Return the settings of both sides of a copy from the environment.
 
     User, password and database come from NEO4J_USERNAME and so on, for `source` from NEO4J_FROM_USERNAME and
