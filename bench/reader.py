@@ -33,7 +33,7 @@ from recorder import ModelServer, known_or_recorded
 
 from gsw_graph.ask.plan import decompose
 from gsw_graph.config import Settings
-from gsw_graph.errors import ReplyError, StoppedError
+from gsw_graph.errors import InvalidReplyError, ModelUnavailableError
 from gsw_graph.evaluate.metrics import exact_match, f1, paired
 from gsw_graph.memory import Memory
 from gsw_graph.model.results import Answer
@@ -108,7 +108,7 @@ def ask(memory: Memory, question: dict[str, Any], form: str) -> Outcome:
     """A question with the model's plan, in one form."""
     try:
         return outcome(memory, question, form)
-    except StoppedError:  # a client gives a server up that refuses many requests in a row, as here it may
+    except ModelUnavailableError:  # a client gives a server up that refuses many requests in a row, as here it may
         memory._close_chat()
         return Outcome(open=True)
 
@@ -118,7 +118,7 @@ def outcome(memory: Memory, question: dict[str, Any], form: str) -> Outcome:
     text = question["question"]
     try:
         plan = decompose(text, model)
-    except ReplyError:
+    except InvalidReplyError:
         return Outcome(open=True)
     planned = count(model.spent())  # what is asked from here on is counted by the answer
     answer = memory.ask(

@@ -28,7 +28,8 @@ from made import copies, originals, vectors
 
 from gsw_graph.config import Settings
 from gsw_graph.cypher import statement
-from gsw_graph.engine import Connection, connect
+from gsw_graph.engine import Connection
+from gsw_graph.engine.opening import connect
 from gsw_graph.model.documents import Workspace
 from gsw_graph.store import schema
 from gsw_graph.store.rows import Row

@@ -5,11 +5,11 @@ from __future__ import annotations
 import getpass
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from gsw_graph.cli.options import check_unserved, json_option, memory_option, open_memory
+from gsw_graph.cli.options import check_unserved, flag, json_option, open_memory, with_memory
 from gsw_graph.cli.text.output import (
     Step,
     console,
@@ -20,12 +20,13 @@ from gsw_graph.cli.text.output import (
     reporter,
 )
 from gsw_graph.text.safe_text import cut, one_line, short_source, without_password
+from gsw_graph.values import Fields
 
 if TYPE_CHECKING:
     from gsw_graph.model.results import Copied, Merged, Unmerged
 
 
-_quiet = click.option("--quiet", "-q", is_flag=True, help="No progress.")
+_quiet = flag("--quiet", "-q", help="No progress.")
 
 
 @click.command()
@@ -47,20 +48,19 @@ def copy(source: str, target: str, quiet: bool, as_json: bool) -> None:
       gswgraph copy .gswgraph bolt://localhost:7687
       gswgraph copy neo4j://server:7687 backup/ --json
     """
-    from gsw_graph.load import moving
+    from gsw_graph.load import backup
 
     for place in (source, target):
         check_unserved(place, "copy")
     with reporter(quiet, _written) as progress:
-        report = moving.copy(*moving.sides(source, target), on_written=progress or _ignore)
+        report = backup.copy(*backup.copy_settings(source, target), on_written=progress or _ignore)
     print_result(report, as_json, partial(_print_copied, "Copied"))
 
 
 @click.command()
-@memory_option
+@with_memory
 @click.argument("target", metavar="FILE", type=click.Path())
 @json_option
-@click.pass_obj
 def dump(url: str | None, target: str, as_json: bool) -> None:
     """Write all that a memory holds into a new file, a node or a relationship a line of JSON.
 
@@ -74,11 +74,10 @@ def dump(url: str | None, target: str, as_json: bool) -> None:
 
 
 @click.command()
-@memory_option
+@with_memory
 @click.argument("source", metavar="FILE", type=click.Path(exists=True, dir_okay=False))
 @_quiet
 @json_option
-@click.pass_obj
 def restore(url: str | None, source: str, quiet: bool, as_json: bool) -> None:
     """Write the memory of a dump into a new folder or an empty database.
 
@@ -108,15 +107,13 @@ def _ignore(_: int) -> None:
 
 
 @click.command()
-@memory_option
-@click.option(
+@with_memory
+@flag(
     "--mend",
-    is_flag=True,
     help="First make missing indexes, count again and delete orphaned nodes.",
 )
-@click.option("--deep", is_flag=True, help="Also compare every text with the hash of what was loaded.")
+@flag("--deep", help="Also compare every text with the hash of what was loaded.")
 @json_option
-@click.pass_obj
 def doctor(url: str | None, mend: bool, deep: bool, as_json: bool) -> None:
     """Look for what is wrong, and say how to repair it. What is not gswgraph's is named and left alone.
 
@@ -156,9 +153,9 @@ _REASON = 110  # characters of one
 
 
 @click.command()
-@memory_option
+@with_memory
 @click.argument("name", nargs=-1, metavar="[NAME]")
-@click.option("--dry-run", is_flag=True, help="Only list what would be merged, and what is not sure enough.")
+@flag("--dry-run", help="Only list what would be merged, and what is not sure enough.")
 @click.option(
     "--near",
     type=click.FloatRange(0, 1),
@@ -168,10 +165,9 @@ _REASON = 110  # characters of one
 @click.option(
     "--at-most", type=int, default=0, help="With --near: the nearest, until so many names are left."
 )
-@click.option("--show", is_flag=True, help="List what is merged: all, or the group of NAME.")
-@click.option("--full", is_flag=True, help=f"All groups and reasons, not the first {SHOWN}.")
+@flag("--show", help="List what is merged: all, or the group of NAME.")
+@flag("--full", help=f"All groups and reasons, not the first {SHOWN}.")
 @json_option
-@click.pass_obj
 def merge(
     url: str | None,
     /,
@@ -197,7 +193,7 @@ def merge(
         raise click.UsageError("NAME goes with --show, and --show with no other option.")
     check_unserved(url, "merge")
     with open_memory(url) as memory:
-        how: dict[str, Any] = {"dry_run": dry_run, "near": near, "at_most": at_most}
+        how: Fields = {"dry_run": dry_run, "near": near, "at_most": at_most}
         result = memory.merged(" ".join(name)) if show else memory.merge(**how)
     if as_json:
         print_json(result.to_dict())
@@ -242,10 +238,9 @@ def _cut(text: str, limit: int | None) -> str:
 
 
 @click.command()
-@memory_option
+@with_memory
 @click.argument("target")
 @json_option
-@click.pass_obj
 def unmerge(url: str | None, target: str, as_json: bool) -> None:
     """Take merged names apart: the group of a name, all that one run of `merge` joined, or `all`. The graph is then what it
     was before.
@@ -269,16 +264,15 @@ def _print_unmerged(result: Unmerged) -> None:
 
 
 @click.command()
-@memory_option
+@with_memory
 @click.argument(
     "action", type=click.Choice(("rename", "split", "remove", "supersede", "add")), required=False
 )
 @click.argument("values", nargs=-1, metavar="[VALUE]...")
 @click.option("--by", metavar="WHO", help="Who corrects it; default: your user name.")
-@click.option("--list", "listed", is_flag=True, help="List what was corrected.")
+@flag("--list", "listed", help="List what was corrected.")
 @click.option("--undo", metavar="ID", help="Take a correction back.")
 @json_option
-@click.pass_obj
 def correct(
     url: str | None,
     action: str | None,

@@ -12,17 +12,20 @@ from gsw_graph.ask.options import EVIDENCE, AskOptions
 from gsw_graph.ask.plan import load
 from gsw_graph.ask.retrieve.strategies import strategies
 from gsw_graph.cli.options import (
+    POSITIVE,
     field_option,
+    flag,
     html_option,
     json_option,
-    memory_option,
     open_memory,
     print_memories,
+    with_memory,
 )
 from gsw_graph.cli.text.answers import print_answer
 from gsw_graph.cli.text.output import Streamed, Waiting, print_failure, print_json
 from gsw_graph.errors import InputError
 from gsw_graph.text.safe_text import one_line
+from gsw_graph.values import Fields
 
 if TYPE_CHECKING:
     from gsw_graph.memory import Memory
@@ -47,7 +50,7 @@ class _Ask(click.Command):
 
 
 @click.command(cls=_Ask)
-@memory_option
+@with_memory
 @click.argument("question", nargs=-1, metavar="[QUESTION]")
 @field_option(
     AskOptions,
@@ -64,30 +67,26 @@ class _Ask(click.Command):
 @click.option(
     "--llm", metavar="MODEL", help="The language model that plans and answers; wins over GSWGRAPH_LLM."
 )
-@click.option("--no-llm", is_flag=True, help="Ask no language model, though one is set.")
+@flag("--no-llm", help="Ask no language model, though one is set.")
 @field_option(AskOptions, "budget", metavar="AMOUNT")
 @field_option(AskOptions, "evidence", type=click.Choice(EVIDENCE))
 @field_option(AskOptions, "short")
 @field_option(AskOptions, "must_answer")
 @field_option(AskOptions, "strict")
-@field_option(AskOptions, "k", "-k", type=click.IntRange(min=1))
+@field_option(AskOptions, "k", "-k", type=POSITIVE)
 @field_option(AskOptions, "answer", "--no-answer", help="The evidence only: chains and passages.")
 @field_option(AskOptions, "inside", "--in", multiple=True, metavar="PATH")
 @field_option(AskOptions, "outside", "--not-in", multiple=True, metavar="PATH")
 @field_option(AskOptions, "since", metavar="DATE")
 @field_option(AskOptions, "until", metavar="DATE")
 @field_option(AskOptions, "where", multiple=True, metavar="CONDITION")
-@click.option(
-    "--trace", is_flag=True, help="Show how the passages were found; the JSON then has every candidate."
-)
-@click.option(
+@flag("--trace", help="Show how the passages were found; the JSON then has every candidate.")
+@flag(
     "--show-cypher",
-    is_flag=True,
     help="Show each statement as it runs, on standard error, to be pasted into Neo4j Browser.",
 )
-@click.option(
+@flag(
     "--browse",
-    is_flag=True,
     help="Then open Neo4j Browser with a query that draws what the answer is based on; of a memory in a folder a picture.",
 )
 @field_option(
@@ -98,10 +97,9 @@ class _Ask(click.Command):
 )
 @field_option(AskOptions, "keep", "--forget-question", help="Do not store the question in the memory.")
 @html_option()
-@click.option("--full", is_flag=True, help="Print passages whole, not the part of each that answers.")
-@click.option("--timings", is_flag=True, help="Show where the time went; the JSON always has it.")
+@flag("--full", help="Print passages whole, not the part of each that answers.")
+@flag("--timings", help="Show where the time went; the JSON always has it.")
 @json_option
-@click.pass_obj
 def ask(
     url: str | None,
     /,
@@ -165,7 +163,7 @@ def ask(
         check_path(html)  # before anything is asked, and paid for
     # A picture shows the way.
     options |= {"llm": not no_llm, "trace": trace or html is not None or browse}
-    printing: dict[str, Any] = {
+    printing: Fields = {
         "timings": timings,
         "wanted": options["strategy"],
         "full": full,
@@ -201,9 +199,7 @@ def ask(
     click.get_current_context().exit(code)
 
 
-def _ask_lines(
-    memory: Memory, waiting: Waiting, printing: dict[str, Any], *, as_json: bool, **options: Any
-) -> int:
+def _ask_lines(memory: Memory, waiting: Waiting, printing: Fields, *, as_json: bool, **options: Any) -> int:
     """Ask each line of standard input.
 
     Args:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from gsw_graph.cli.options import json_option, settings
 from gsw_graph.cli.text.output import print_json
+from gsw_graph.values import Fields
 
 if TYPE_CHECKING:
     from gsw_graph.engine.local import LocalServer
@@ -112,7 +113,7 @@ def status(version: str | None, as_json: bool) -> None:
         )
 
 
-def _facts(server: LocalServer) -> dict[str, Any]:
+def _facts(server: LocalServer) -> Fields:
     facts = dataclasses.asdict(server)
     return {name: str(value) if name in {"home", "password_file"} else value for name, value in facts.items()}
 

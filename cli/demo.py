@@ -5,12 +5,16 @@ from __future__ import annotations
 import json
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from gsw_graph.cli.options import json_option, memory_option, open_memory
+import gsw_graph
+from gsw_graph.cli.load import print_summary
+from gsw_graph.cli.options import json_option, open_memory, with_memory
+from gsw_graph.cli.text.answers import print_answer
 from gsw_graph.cli.text.output import Waiting, print_json
+from gsw_graph.values import Fields
 
 if TYPE_CHECKING:
     from gsw_graph.memory import Memory
@@ -37,9 +41,8 @@ DEFAULT = "gswgraph-demo"
 
 
 @click.command()
-@memory_option
+@with_memory
 @json_option
-@click.pass_obj
 def demo(url: str | None, as_json: bool) -> None:
     """Load thirty short documents with what was found in them, and ask three questions.
 
@@ -52,14 +55,11 @@ def demo(url: str | None, as_json: bool) -> None:
       gswgraph --memory /tmp/coast demo
       gswgraph demo --json
     """
-    from gsw_graph.cli.load import print_summary
-    from gsw_graph.cli.text.answers import print_answer
-
     url = url or DEFAULT
     memory_argument = f"gswgraph --memory {shlex.quote(url)}"
     with open_memory(url, create=True, models=["embedder"]) as memory:
         if as_json:
-            document: dict[str, Any] = {"memory": url, "load": memory.load(str(corpus())).to_dict()}
+            document: Fields = {"memory": url, "load": memory.load(str(corpus())).to_dict()}
             document["answers"] = [_ask(memory, question, plan).to_dict() for _, question, plan in QUESTIONS]
             print_json(document)
             return
@@ -85,8 +85,6 @@ def _ask(memory: Memory, question: str, plan: tuple[str, ...]) -> Answer:
 
 def corpus() -> Path:
     """Return the file of the documents: in the installed package, or in a clone."""
-    import gsw_graph
-
     here = Path(gsw_graph.__file__).parent
     return next(
         path

@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gsw_graph.ask.retrieve.strategies import strategies
-from gsw_graph.cli.options import check_unserved, json_option, memory_option, open_memory
+from gsw_graph.cli.options import (
+    POSITIVE,
+    check_unserved,
+    flag,
+    json_option,
+    open_memory,
+    with_memory,
+)
 from gsw_graph.cli.text.output import (
     Step,
     console,
@@ -25,6 +32,7 @@ from gsw_graph.cli.text.output import (
 )
 from gsw_graph.errors import InputError
 from gsw_graph.text.safe_text import cut, one_line, short_source
+from gsw_graph.values import Fields
 
 if TYPE_CHECKING:
     from gsw_graph.ask.retrieve.variants import Variant
@@ -61,30 +69,28 @@ def _asking(command: Any) -> Any:
             ),
             click.option(
                 "-k",
-                type=click.IntRange(min=1),
+                type=POSITIVE,
                 default=20,
                 show_default=True,
                 help="How many passages are asked for.",
             ),
-            click.option("--limit", type=click.IntRange(min=1), help="Ask the first so many questions."),
-            click.option(
-                "--sample", type=click.IntRange(min=1), help="Ask so many questions, drawn at random."
-            ),
+            click.option("--limit", type=POSITIVE, help="Ask the first so many questions."),
+            click.option("--sample", type=POSITIVE, help="Ask so many questions, drawn at random."),
             click.option("--seed", type=int, default=0, show_default=True, help="Of --sample."),
             click.option(
                 "--at-once",
-                type=click.IntRange(min=1),
+                type=POSITIVE,
                 default=1,
                 show_default=True,
                 help="Questions asked side by side; the time of each is its own, and longer than alone.",
             ),
-            click.option("--no-answer", is_flag=True, help="Passages only."),
+            flag("--no-answer", help="Passages only."),
             click.option(
                 "--evidence",
                 type=click.Choice(("lines", "chains", "compact", "passages")),
                 help="What the language model reads; usually what each strategy is read by.",
             ),
-            click.option("--must-answer", is_flag=True, help="The language model may not refuse."),
+            flag("--must-answer", help="The language model may not refuse."),
             click.option(
                 "--reader",
                 type=click.Choice(("paper",)),
@@ -92,14 +98,14 @@ def _asking(command: Any) -> Any:
             ),
             click.option("--budget", metavar="AMOUNT", help="Dollars or tokens to spend: 2.00, 500ktok."),
             click.option("--llm", metavar="MODEL", help="The language model; wins over GSWGRAPH_LLM."),
-            click.option("--no-llm", is_flag=True, help="Ask no language model, though one is set."),
+            flag("--no-llm", help="Ask no language model, though one is set."),
             click.option(
                 "--out",
                 metavar="DIR",
                 type=click.Path(file_okay=False),
                 help="Keep what is found here; the same call goes on from there.",
             ),
-            click.option("--quiet", "-q", is_flag=True, help="No progress."),
+            flag("--quiet", "-q", help="No progress."),
         )
     ):
         command = option(command)
@@ -121,7 +127,7 @@ def eval() -> None:
 
 
 @eval.command()
-@memory_option
+@with_memory
 @click.argument("questions", type=click.Path(dir_okay=False), metavar="QUESTIONS")
 @click.option(
     "--strategy",
@@ -138,29 +144,24 @@ def eval() -> None:
     metavar="MODEL",
     help="A language model at the same server that judges the answers too: LR-1 (strict) and LR-2 (partial credit).",
 )
-@click.option(
+@flag(
     "--in-order",
-    is_flag=True,
     help="Questions of a conversation one after another, with memory of the earlier.",
 )
-@click.option(
+@flag(
     "--without-gold",
-    is_flag=True,
     help="Each question without its gold passages: what is refused of what has no answer.",
 )
-@click.option(
+@flag(
     "--own-context",
-    is_flag=True,
     help="Each question over the passages of its record alone, from `eval corpus --own-context`.",
 )
-@click.option("--trace", is_flag=True, help="Keep the way to each answer in trace.jsonl of --out.")
-@click.option(
+@flag("--trace", help="Keep the way to each answer in trace.jsonl of --out.")
+@flag(
     "--with-index",
-    is_flag=True,
     help="Tokens for a right answer count those of the loads too, in equal shares (gswgraph ledger).",
 )
 @json_option
-@click.pass_obj
 def run(url: str | None, /, questions: str, strategy: list[Variant], as_json: bool, **options: Any) -> None:
     """Ask every question with every strategy, of a memory that holds the corpus (`gswgraph load` first).
 
@@ -230,11 +231,9 @@ def compare(first: str, second: str, as_json: bool) -> None:
 
 @eval.command()
 @click.argument("path", type=click.Path(dir_okay=False), metavar="FILE")
-@click.option(
-    "--size", type=click.IntRange(min=1), help="So many passages: gold ones, then distractors at random."
-)
+@click.option("--size", type=POSITIVE, help="So many passages: gold ones, then distractors at random.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Of --size.")
-@click.option("--own-context", is_flag=True, help="Each passage as a document of its question alone.")
+@flag("--own-context", help="Each passage as a document of its question alone.")
 def corpus(path: str, **options: Any) -> None:
     """Print the passages that a file of questions brings along (contexts, conversations, GraphRAG-Bench's texts) as lines that `load` reads; gold passages first.
 
@@ -250,12 +249,11 @@ def corpus(path: str, **options: Any) -> None:
 
 
 @eval.command()
-@memory_option
+@with_memory
 @click.argument("questions", type=click.Path(dir_okay=False), metavar="QUESTIONS")
 @click.option(
     "--out", type=click.Path(dir_okay=False), required=True, metavar="FILE", help="Where the fit goes."
 )
-@click.pass_obj
 def fit(url: str | None, /, questions: str, out: str) -> None:
     """Fit the scores of pairs and the confidence of chains to the models of a memory.
 
@@ -276,7 +274,7 @@ def fit(url: str | None, /, questions: str, out: str) -> None:
     click.echo(f"Fitted on {steps} sub-questions. To use it: export GSWGRAPH_FIT={out}")
 
 
-def _protocol(options: dict[str, Any]) -> dict[str, Any]:
+def _protocol(options: Fields) -> Fields:
     """Return what `evaluate` gets of the options."""
     paper = options["reader"] == "paper"
     return {
@@ -379,7 +377,7 @@ def _print_notes(notes: Sequence[str], failures: Sequence[dict[str, str]]) -> No
     print_more(failures, SHOWN, err=True)
 
 
-def _print_differences(differences: Sequence[dict[str, Any]]) -> None:
+def _print_differences(differences: Sequence[Fields]) -> None:
     for row in differences:
         names = row["second"] if row["first"] == row["second"] else f"{row['second']} - {row['first']}"
         counts = f"{row['above']} won, {row['equal']} equal, {row['below']} lost"
@@ -394,7 +392,7 @@ def _points(mean: float, limits: Sequence[float]) -> str:
     return f"{mean:+.1f} points [{low:+.1f}, {high:+.1f}]"
 
 
-def _part(name: str, figures: dict[str, Any], at: int) -> str:
+def _part(name: str, figures: Fields, at: int) -> str:
     recall = figures["recall"].get(str(at))
     labels = {"EM": "em", "F1": "f1", "LR-1": "lr1", "LR-2": "lr2", "coverage": "coverage"}
     shown = {f"recall@{at}": recall, **{label: figures.get(name) for label, name in labels.items()}}

@@ -14,12 +14,14 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
-from gsw_graph.cli.options import html_option, json_option, memory_option, open_memory
+from gsw_graph.cli.options import flag, html_option, json_option, open_memory, with_memory
 from gsw_graph.cli.text.output import counted, print_failure, print_json, print_table, to_json
 from gsw_graph.errors import EngineError
-from gsw_graph.explore.browser import open_page
+from gsw_graph.explore import analyses
+from gsw_graph.explore.browser import is_grey, open_page, overview, style_sheet
 from gsw_graph.model.results import AskedTable, Table
 from gsw_graph.text.safe_text import clean, cut, one_line
+from gsw_graph.values import Fields
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -31,8 +33,8 @@ _TAKEN = {"write", "timeout", "cancel"}  # names that `Memory.cypher` has for it
 _PROGRAM_SECONDS = 60.0  # by default for --json and --csv: nobody sits there to end it
 
 
-def _parameters(_: click.Context, __: click.Parameter, pairs: tuple[str, ...]) -> dict[str, Any]:
-    values: dict[str, Any] = {}
+def _parameters(_: click.Context, __: click.Parameter, pairs: tuple[str, ...]) -> Fields:
+    values: Fields = {}
     for pair in pairs:
         name, equals, value = pair.partition("=")
         name = name.strip().removeprefix("$")
@@ -73,22 +75,20 @@ _parameters_option = click.option(
 
 
 @click.command()
-@memory_option
+@with_memory
 @click.argument("query", required=False, metavar="[QUERY | NAME]")
 @click.argument("values", nargs=-1, metavar="[KEY=VALUE]...", callback=_parameters)
-@click.option(
-    "--list", "as_list", is_flag=True, help="The analyses by name, what each shows and its parameters."
-)
+@flag("--list", "as_list", help="The analyses by name, what each shows and its parameters.")
 @_file_option
 @click.option(
     "--ask",
     metavar="QUESTION",
     help="Have the language model (GSWGRAPH_LLM) write the query for a question; it only reads.",
 )
-@click.option("--write", is_flag=True, help="Allow the query to change the memory.")
+@flag("--write", help="Allow the query to change the memory.")
 @_parameters_option
-@click.option("--csv", "as_csv", is_flag=True, help="CSV with a header; lists, maps and nodes as JSON.")
-@click.option("--full", is_flag=True, help="Cut nothing, however wide it is; CSV and JSON are never cut.")
+@flag("--csv", "as_csv", help="CSV with a header; lists, maps and nodes as JSON.")
+@flag("--full", help="Cut nothing, however wide it is; CSV and JSON are never cut.")
 @click.option(
     "--timeout",
     type=click.FloatRange(min=0),
@@ -96,16 +96,15 @@ _parameters_option = click.option(
     help="End the query after that long; 0: never. 60 for --json and --csv.",
 )
 @json_option
-@click.pass_obj
 def cypher(
     url: str | None,
     query: str | None,
-    values: dict[str, Any],
+    values: Fields,
     as_list: bool,
     file: BinaryIO | None,
     ask: str | None,
     write: bool,
-    parameters: dict[str, Any],
+    parameters: Fields,
     as_csv: bool,
     full: bool,
     timeout: float | None,
@@ -128,8 +127,6 @@ def cypher(
     """
     if as_csv and as_json:
         raise click.UsageError("Give one of --csv and --json.")
-    from gsw_graph.explore import analyses
-
     if as_list:
         if query is not None or file is not None:
             raise click.UsageError("--list stands alone.")
@@ -183,7 +180,7 @@ def _query(query: str | None, file: BinaryIO | None) -> str:
 
 
 @click.command()
-@memory_option
+@with_memory
 @click.argument("query", required=False)
 @_file_option
 @html_option(required=True)
@@ -195,13 +192,12 @@ def _query(query: str | None, file: BinaryIO | None) -> str:
     help="End the query after that long; 0, the default: never.",
 )
 @json_option
-@click.pass_obj
 def draw(
     url: str | None,
     query: str | None,
     file: BinaryIO | None,
     html: str,
-    parameters: dict[str, Any],
+    parameters: Fields,
     timeout: float | None,
     as_json: bool,
 ) -> None:
@@ -232,14 +228,13 @@ def draw(
 
 
 @click.command()
-@memory_option
+@with_memory
 @click.option(
     "--style",
     type=click.Path(path_type=Path, dir_okay=False),
     help="Save the colours and captions of the memory in a file; drop it on a Browser that shows grey nodes.",
 )
 @json_option
-@click.pass_obj
 def browse(url: str | None, /, style: Path | None, as_json: bool) -> None:
     """Open Neo4j Browser at the memory: server and user filled in, a first query in the editor.
 
@@ -250,8 +245,6 @@ def browse(url: str | None, /, style: Path | None, as_json: bool) -> None:
     Example:
       gswgraph --memory bolt://127.0.0.1:7687 browse
     """
-    from gsw_graph.explore.browser import is_grey, style_sheet
-
     with open_memory(url) as memory:
         if style is not None:
             style.write_text(style_sheet(memory.settings), encoding="utf-8")
@@ -268,8 +261,6 @@ def browse(url: str | None, /, style: Path | None, as_json: bool) -> None:
                     "gswgraph db start), or save the colours: gswgraph browse --style FILE"
                 )
         else:
-            from gsw_graph.explore.browser import overview
-
             if not memory.status().nodes.get("Concept"):
                 raise EngineError("the memory holds no names yet", hint="gswgraph load FILES")
             _show_picture(memory, overview())

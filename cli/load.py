@@ -15,7 +15,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gsw_graph.cli.options import field_option, json_option, memory_option, open_memory, settings
+from gsw_graph.cli.options import (
+    POSITIVE,
+    field_option,
+    flag,
+    json_option,
+    open_memory,
+    settings,
+    with_memory,
+)
 from gsw_graph.cli.text.output import (
     Step,
     calls,
@@ -29,6 +37,7 @@ from gsw_graph.cli.text.output import (
     print_result,
     reporter,
 )
+from gsw_graph.config import expanded
 from gsw_graph.errors import GswGraphError
 from gsw_graph.extract import BY_MODEL, EXTRACTORS
 from gsw_graph.load.options import LoadOptions
@@ -50,7 +59,7 @@ PROBLEM = 80  # characters of the last failure
 
 
 @click.command()
-@memory_option
+@with_memory
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...", type=click.Path())
 @field_option(LoadOptions, "extractor", type=click.Choice(("auto", *EXTRACTORS)))
 @click.option("--llm", metavar="MODEL", help="The language model; wins over GSWGRAPH_LLM.")
@@ -59,7 +68,7 @@ PROBLEM = 80  # characters of the last failure
 @field_option(LoadOptions, "second_pass")
 @click.option(
     "--concurrency",
-    type=click.IntRange(min=1),
+    type=POSITIVE,
     metavar="N",
     help="Calls of the language model at once; 8 unless GSWGRAPH_CONCURRENCY says.",
 )
@@ -77,19 +86,15 @@ PROBLEM = 80  # characters of the last failure
     help="Load by the workers of a Ray cluster into a Neo4j server; without an address Ray runs on this machine.",
 )
 @field_option(LoadOptions, "dry_run")
-@click.option(
-    "--allow-private", is_flag=True, help="Fetch addresses of this machine and of private networks too."
-)
-@click.option(
+@flag("--allow-private", help="Fetch addresses of this machine and of private networks too.")
+@flag(
     "--forget-gone",
-    is_flag=True,
     help="Forget documents that are no longer in the folders, after naming them.",
 )
-@click.option("--watch", is_flag=True, help="Go on loading what changes in the folders; Ctrl-C ends it.")
-@click.option("--quiet", "-q", is_flag=True, help="No progress and no summary; failures are still listed.")
-@click.option("--verbose", "-v", is_flag=True, help="Name every file that failed or was skipped.")
+@flag("--watch", help="Go on loading what changes in the folders; Ctrl-C ends it.")
+@flag("--quiet", "-q", help="No progress and no summary; failures are still listed.")
+@flag("--verbose", "-v", help="Name every file that failed or was skipped.")
 @json_option
-@click.pass_obj
 def load(
     url: str | None,
     /,
@@ -217,8 +222,7 @@ def _changes(folders: Sequence[str], memory: str) -> Iterator[set[str]]:
     """Yield every second the paths that changed, until Ctrl-C; what happens in the memory does not count."""
     import watchfiles
 
-    from gsw_graph.config import expanded
-    from gsw_graph.engine import split_address
+    from gsw_graph.engine.address import split_address
 
     own = str(expanded(split_address(memory)[0]).absolute())
     kept = watchfiles.DefaultFilter(ignore_dirs=(".git",), ignore_paths=[own])
@@ -273,7 +277,7 @@ def _exit_code(report: LoadReport) -> int:
 @contextmanager
 def _memory(url: str | None, *, dry_run: bool, models: list[str], **overrides: Any) -> Iterator[Memory]:
     """Open the memory to load into. Where there is none yet, a dry run takes one that goes with it."""
-    from gsw_graph.engine import exists
+    from gsw_graph.engine.opening import exists
 
     with ExitStack() as stack:
         if dry_run and not exists(settings(memory=url, **overrides)):
@@ -362,13 +366,12 @@ def print_summary(report: LoadReport, *, dry_run: bool) -> None:
 
 
 @click.command()
-@memory_option
+@with_memory
 @click.argument("text", nargs=-1, required=True)
 @click.option("--speaker", default="", help="Who said it.")
 @click.option("--session", default="conversation", show_default=True, help="The conversation, by its name.")
 @click.option("--at", metavar="DATE", help="When, as ISO writes it: 2026-03-09T14:00; else now.")
 @json_option
-@click.pass_obj
 def add(url: str | None, /, text: tuple[str, ...], as_json: bool, **turn: str | None) -> None:
     """Add a turn of a conversation behind those of its session; the next question finds it.
 
@@ -383,14 +386,11 @@ def add(url: str | None, /, text: tuple[str, ...], as_json: bool, **turn: str | 
 
 
 @click.command()
-@memory_option
+@with_memory
 @click.argument("sources", nargs=-1, metavar="[SOURCE]...")
-@click.option("--all", "everything", is_flag=True, help="Forget every document.")
-@click.option(
-    "--yes", "-y", is_flag=True, help="Do not ask whether --all, or more than one document, is meant."
-)
+@flag("--all", "everything", help="Forget every document.")
+@flag("--yes", "-y", help="Do not ask whether --all, or more than one document, is meant.")
 @json_option
-@click.pass_obj
 def forget(url: str | None, sources: tuple[str, ...], everything: bool, yes: bool, as_json: bool) -> None:
     """Remove documents and all that only they supported. Questions whose answers cite them are forgotten too; other questions stay, unless --all.
 

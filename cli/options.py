@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, cast
 
 import click
+
+from gsw_graph.errors import EngineError, InputError
+from gsw_graph.values import Fields, without_none
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
     from gsw_graph.config import Settings
     from gsw_graph.memory import Memory
+
+
+POSITIVE = click.IntRange(min=1)
+
+
+def flag(*names: str, help: str) -> Callable[[Any], Any]:
+    """Return an option that is given or not."""
+    return click.option(*names, is_flag=True, help=help)
 
 
 def _keep(ctx: click.Context, _: click.Parameter, value: str | None) -> None:
@@ -30,9 +41,14 @@ memory_option = click.option(
     help="A folder, or the bolt:// or neo4j:// url of a server; wins over NEO4J_URI. May be given before or "
     "after the command.",
 )
-json_option = click.option(
-    "--json", "as_json", is_flag=True, help="Print one JSON document on standard output."
-)
+
+
+def with_memory(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the option --memory, and what it names as the first argument."""
+    return memory_option(click.pass_obj(command))
+
+
+json_option = flag("--json", "as_json", help="Print one JSON document on standard output.")
 
 
 def field_option(options: type, name: str, *flags: str, **how: Any) -> Callable[[Any], Any]:
@@ -66,13 +82,9 @@ def html_option(*, required: bool = False) -> Callable[[Any], Any]:
 
 def settings(**overrides: Any) -> Settings:
     """Return the settings of the environment, and what options gave instead. Raises InputError."""
-    from dataclasses import replace
-
     from gsw_graph.config import Settings
 
-    return replace(
-        Settings.from_env(), **{name: value for name, value in overrides.items() if value is not None}
-    )
+    return replace(Settings.from_env(), **without_none(overrides))
 
 
 def open_memory(
@@ -112,7 +124,6 @@ def check_unserved(url: str | None, command: str) -> None:
     """Raise EngineError where a server has the memory open at `url`, else the one of the environment, which a
     command needs for itself."""
     from gsw_graph.engine.embedded_folder import RunningServer
-    from gsw_graph.errors import EngineError
 
     if running := RunningServer.find(url or settings().memory):
         raise EngineError(
@@ -130,21 +141,18 @@ def print_memories(memory: Memory, *, empty: bool) -> None:
         print_failure(f"This database has memories: {', '.join(names)} (?memory=NAME behind its address)")
 
 
-def _served(place: str, used: Settings, overrides: dict[str, Any], *, show_cypher: bool) -> Memory | None:
+def _served(place: str, used: Settings, overrides: Fields, *, show_cypher: bool) -> Memory | None:
     """Return the memory of its server, None where no server has it open. Raises InputError where options ask
     for what only the process does that has it open."""
-    from dataclasses import replace
-
     from gsw_graph.engine.embedded_folder import RunningServer
-    from gsw_graph.errors import InputError
 
     running = RunningServer.find(place)
     if running is None:
         return None
-    from gsw_graph.serve.remote import RemoteMemory
+    from gsw_graph.serve.client import RemoteMemory
 
     memory = RemoteMemory(running, replace(used, memory=place))
-    options = {name: value for name, value in overrides.items() if value is not None}
+    options = without_none(overrides)
     if options.get("llm") == memory.model():
         options.pop("llm", None)
     if show_cypher or options:

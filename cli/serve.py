@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from pathlib import Path
 
 import click
 
-from gsw_graph.cli.options import check_unserved, json_option, memory_option, open_memory, settings
+from gsw_graph.cli.options import (
+    POSITIVE,
+    check_unserved,
+    flag,
+    json_option,
+    open_memory,
+    settings,
+    with_memory,
+)
 from gsw_graph.cli.text.output import print_json
 from gsw_graph.errors import InputError
 
 
 @click.command()
-@memory_option
+@with_memory
 @click.option(
     "--host",
     default="127.0.0.1",
@@ -22,7 +31,7 @@ from gsw_graph.errors import InputError
 @click.option(
     "--port", type=click.IntRange(0, 65535), default=8484, show_default=True, help="0: any that is free."
 )
-@click.option("--read-only", is_flag=True, help="Nothing is loaded or forgotten, and no question kept.")
+@flag("--read-only", help="Nothing is loaded or forgotten, and no question kept.")
 @click.option(
     "--token-file",
     type=click.Path(dir_okay=False, path_type=Path),
@@ -45,7 +54,7 @@ from gsw_graph.errors import InputError
 )
 @click.option(
     "--asks",
-    type=click.IntRange(min=1),
+    type=POSITIVE,
     help="Questions at once; more wait. By default two for each processor, at least 4 (8 with a language model), at most 16.",
 )
 @click.option(
@@ -58,7 +67,7 @@ from gsw_graph.errors import InputError
 )
 @click.option(
     "--upload-limit",
-    type=click.IntRange(min=1),
+    type=POSITIVE,
     default=256,
     show_default=True,
     metavar="MIB",
@@ -66,7 +75,6 @@ from gsw_graph.errors import InputError
 )
 @click.option("--llm", metavar="MODEL", help="The language model; wins over GSWGRAPH_LLM.")
 @json_option
-@click.pass_obj
 def serve(
     url: str | None,
     host: str,
@@ -93,7 +101,7 @@ def serve(
       gswgraph serve --host 0.0.0.0 --name notes.example.org
     """
     check_extra()
-    from gsw_graph.engine import split_address
+    from gsw_graph.engine.address import split_address
     from gsw_graph.memory import Memory
     from gsw_graph.serve.app import BindAddress, listen, read_token
     from gsw_graph.serve.app import serve as run
@@ -127,17 +135,14 @@ def serve(
 
 def check_extra() -> None:
     """Raise InputError where the extra `serve` is not installed."""
-    from importlib.util import find_spec
-
     if not all(find_spec(name) for name in ("fastapi", "uvicorn", "mcp", "python_multipart")):
         raise InputError("serving needs more packages", hint="pip install 'gswgraph[serve]'")
 
 
 @click.command()
-@memory_option
-@click.option("--read-only", is_flag=True, help="Nothing is added or forgotten, and no question kept.")
+@with_memory
+@flag("--read-only", help="Nothing is added or forgotten, and no question kept.")
 @click.option("--llm", metavar="MODEL", help="The language model; wins over GSWGRAPH_LLM.")
-@click.pass_obj
 def mcp(url: str | None, read_only: bool, llm: str | None) -> None:
     """Serve the memory to the program that started this, by the Model Context Protocol over standard input and output.
 

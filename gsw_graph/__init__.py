@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from gsw_graph.version import __version__
@@ -27,6 +28,4 @@ def __getattr__(name: str) -> Any:
     """Public names are imported when they are first used: `gswgraph --help` needs none of them."""
     if name not in _HOME:
         raise AttributeError(f"module 'gsw_graph' has no attribute {name!r}")
-    from importlib import import_module
-
     return getattr(import_module(_HOME[name]), name)

@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from contextvars import copy_context
 from typing import Generic, TypeVar, cast
 
-from gsw_graph.errors import EndedError
+from gsw_graph.errors import WorkCancelledError
 
 K = TypeVar("K")
 T = TypeVar("T")
@@ -38,13 +38,18 @@ class Cancel:
         self._reason: str | None = None
 
     def cancel(self, reason: str = "ended") -> None:
-        """Cancel: what waits or works raises EndedError at its next check, within a second as a rule."""
+        """Cancel: what waits or works raises WorkCancelledError at its next check, mostly within a second."""
         self._reason = reason
 
     def check(self) -> None:
-        """Raise EndedError if it was cancelled."""
+        """Raise WorkCancelledError if it was cancelled."""
         if self._reason is not None:
-            raise EndedError(self._reason)
+            raise WorkCancelledError(self._reason)
+
+
+def check_of(cancel: Cancel | None) -> Check:
+    """Return the check of a `Cancel`; without it, one that never raises."""
+    return cancel.check if cancel else never_cancelled
 
 
 def grouped(items: Iterable[T], size: Callable[[T], float], most: float) -> Iterator[list[T]]:

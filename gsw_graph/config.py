@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from gsw_graph.errors import InputError
+from gsw_graph.values import Fields
 
 Env = Mapping[str, str]
 
@@ -90,7 +91,7 @@ def _price(env: Env, name: str) -> tuple[float, float] | None:
     return prompt, completion
 
 
-def _options(env: Env, name: str) -> dict[str, Any]:
+def _options(env: Env, name: str) -> Fields:
     try:
         options = json.loads(env.get(name) or "{}")
     except ValueError:
@@ -101,10 +102,10 @@ def _options(env: Env, name: str) -> dict[str, Any]:
     return options
 
 
-def _role(env: Env, role: str) -> dict[str, Any]:
+def _role(env: Env, role: str) -> Fields:
     """Read what is set for one role alone: GSWGRAPH_LLM_PLAN, GSWGRAPH_LLM_URL_PLAN and so on."""
     end = role.upper()
-    values: dict[str, Any] = {}
+    values: Fields = {}
     for name in ("llm", "llm_url", "llm_key"):
         values[name] = env.get(f"GSWGRAPH_{name.upper()}_{end}")
     values["llm_price"] = _price(env, f"GSWGRAPH_LLM_PRICE_{end}")
@@ -229,7 +230,7 @@ class Settings:
         goes to no server of GSWGRAPH_LLM_URL.
         """
         env = os.environ if env is None else env
-        values: dict[str, Any] = {}
+        values: Fields = {}
         for name, variable in _VARIABLES.items():
             text = env.get(variable)
             if text or (text is not None and name in _MAY_BE_EMPTY):

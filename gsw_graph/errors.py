@@ -50,19 +50,19 @@ class UnembeddableError(ModelError):
         super().__init__(message, where=where, hint=hint)
 
 
-class ReplyError(ModelError):
+class InvalidReplyError(ModelError):
     """A language model gave no reply that can be used, for this request: it is skipped and listed; the
     next load tries it again."""
 
 
-class BudgetError(ReplyError):
+class BudgetError(InvalidReplyError):
     """This request does not fit the budget of a question: the question goes on with what it has."""
 
 
-class StoppedError(ModelError):
+class ModelUnavailableError(ModelError):
     """A language model will not answer any more requests: the key is refused, the server is away, the
     budget is used up."""
 
 
-class EndedError(StoppedError):
+class WorkCancelledError(ModelUnavailableError):
     """Whoever asked for this ended it, or its time is over; see `gsw_graph.concurrency.Cancel`."""

@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from importlib.util import find_spec
 from typing import Any
 
+from gsw_graph.values import Fields
+
 
 @contextmanager
 def span(name: str, **attributes: Any) -> Iterator[Any]:
@@ -28,5 +30,5 @@ def annotate(current: Any, **attributes: Any) -> None:
         current.set_attributes(_present(attributes))
 
 
-def _present(attributes: dict[str, Any]) -> dict[str, Any]:
+def _present(attributes: Fields) -> Fields:
     return {f"gswgraph.{name}": value for name, value in attributes.items() if value is not None}

@@ -1,5 +1,5 @@
-"""Files to documents and ready workspaces. One module a format; `files.detect_format` and `records` say which
-by looking at the content."""
+"""Files to documents and ready workspaces. One module a format; `files.detect_format` and `json_files` look
+at the content and say which."""
 
 from __future__ import annotations
 
@@ -13,7 +13,16 @@ from itertools import chain
 from pathlib import Path
 from typing import BinaryIO
 
-from gsw_graph.loaders import asciidoc, converter, markdown, records, restructured, subtitles, text, whatsapp
+from gsw_graph.loaders import (
+    asciidoc,
+    converter,
+    delimited,
+    json_files,
+    markdown,
+    subtitles,
+    text,
+    whatsapp,
+)
 from gsw_graph.loaders.address import Page
 from gsw_graph.loaders.files import (
     File,
@@ -45,14 +54,14 @@ class Position:
 
 def _read_restructured(file: File) -> Iterator[Item]:
     """Yield the document of a reStructuredText file; it is read as plain text without the libraries."""
-    return converter.read(file, form="rst") if restructured.is_readable() else text.read(file)
+    return converter.read(file, form="rst") if converter.reads_restructured() else text.read(file)
 
 
 # A new format is a module, its line here, and its sign in `detect_format`; a new shape of JSON has its line
-# in `records`.
+# in `json_files`.
 _READERS: dict[Format, Callable[[File], Items]] = {
-    "json": records.read_whole,
-    "jsonl": records.read_lines,
+    "json": json_files.read_whole,
+    "jsonl": json_files.read_lines,
     "markdown": markdown.read,
     "text": text.read,
     "pdf": partial(converter.read, form="pdf"),
@@ -62,7 +71,7 @@ _READERS: dict[Format, Callable[[File], Items]] = {
     "mailbox": converter.read_mailbox,
     "chat": whatsapp.read,
     "subtitles": subtitles.read,
-    "table": text.read_table,
+    "table": delimited.read_table,
     "code": text.read_code,
     "rst": _read_restructured,
     "asciidoc": asciidoc.read,

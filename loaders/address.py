@@ -18,6 +18,7 @@ from time import monotonic
 import httpx
 
 from gsw_graph.loaders.files import UnusableError, decode
+from gsw_graph.values import unique
 from gsw_graph.version import __version__
 
 MOST = 100 * 2**20  # bytes
@@ -134,7 +135,7 @@ def _places(url: httpx.URL, *, allow_private: bool) -> list[str]:
         found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
         raise UnusableError(f"there is no host {host} ({error})") from error
-    places = list(dict.fromkeys(str(entry[4][0]) for entry in found))
+    places = unique(str(entry[4][0]) for entry in found)
     for place in places:
         if not allow_private and not is_public(place):
             reason = "which is this machine or in a private network; it is fetched with --allow-private alone"

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from gsw_graph.loaders.files import File, LeftOut
+from gsw_graph.values import Fields, word_set
 
 _MOST = 64 * 1024 * 1024  # bytes of a list of users
 _LINK = re.compile(r"<([@#!]?)([^<>|]*)(?:\|([^<>]*))?>")
@@ -25,12 +26,12 @@ _TAG = re.compile(r"</?\w+[^<>]*>")
 _LINE_END = re.compile(r"</?(?:p|div|br|li|tr)\b[^<>]*>", re.IGNORECASE)
 _SLACK_NAMES = ("real_name", "display_name", "name")
 _PEOPLE = ("user", "assistant")
-_SLACK_LISTS = frozenset(
-    "users.json channels.json groups.json dms.json mpims.json integration_logs.json canvases.json".split()
+_SLACK_LISTS = word_set(
+    "users.json channels.json groups.json dms.json mpims.json integration_logs.json canvases.json"
 )
 # Subtypes of Slack that people wrote; others are lines of the program.
 _WRITTEN = frozenset(("", "bot_message", "me_message", "file_share", "thread_broadcast", "file_comment"))
-Turn = dict[str, Any]
+Turn = Fields
 
 
 def objects(values: object) -> list[Turn]:

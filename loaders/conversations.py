@@ -10,7 +10,7 @@ knows the shapes of Slack, ChatGPT, Claude, Discord, Telegram and Teams, `whatsa
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from datetime import datetime, timezone
 from itertools import zip_longest
 from typing import Any
@@ -20,6 +20,7 @@ from gsw_graph.loaders.chat_exports import first
 from gsw_graph.loaders.files import File, Items, LeftOut, Record, left_out
 from gsw_graph.loaders.text import source_of, stem
 from gsw_graph.model.documents import Document, Failure, Passage, Skipped, date_of, metadata
+from gsw_graph.values import Fields, single_spaced, unique
 
 LOADER = "conversation"
 _TEXT = ("text", "content", "message", "parts", "body")
@@ -40,7 +41,7 @@ def turn(position: int, text: str, speaker: str = "", at: str = "") -> Passage:
     return Passage(text, "", position, speaker=speaker, at=at)
 
 
-def is_conversation(value: Mapping[str, Any]) -> bool:
+def is_conversation(value: Fields) -> bool:
     """Return whether an object holds turns."""
     for key in ("messages", "turns", "haystack_sessions", "chat_messages"):
         if isinstance(value.get(key), list):
@@ -106,7 +107,7 @@ def session(
 
 def document(source: str, title: str, passages: list[Passage], date: str = "") -> Document:
     """Return the document of turns, with its speakers and its date: by default that of the first turn."""
-    speakers = list(dict.fromkeys(passage.speaker for passage in passages))
+    speakers = unique(passage.speaker for passage in passages)
     for passage in passages:
         date = date or passage.at
     meta = metadata([("date", date), ("speakers", speakers)])
@@ -129,7 +130,7 @@ def read_slack(values: list[Any], place: str, file: File) -> Items:
     yield from left_out(file.name, left)
 
 
-def _sessions(value: Mapping[str, Any], left: LeftOut) -> Iterator[_Session]:
+def _sessions(value: Fields, left: LeftOut) -> Iterator[_Session]:
     conversation = value.get("conversation")
     sessions = value.get("haystack_sessions")
     chats = first(value.get("chats"), ("list",))
@@ -156,7 +157,7 @@ def _sessions(value: Mapping[str, Any], left: LeftOut) -> Iterator[_Session]:
         yield "", first(value, _AT), list(chat_exports.messages(written, left))
 
 
-def _turn(value: Mapping[str, Any]) -> tuple[str, str, str]:
+def _turn(value: Fields) -> tuple[str, str, str]:
     """Return text, speaker and time of a turn, "" for what it does not have."""
     speaker = first(value, _SPEAKER)
     content = first(value, _TEXT)
@@ -170,7 +171,7 @@ def _turn(value: Mapping[str, Any]) -> tuple[str, str, str]:
             part = part.get("text")
         if isinstance(part, str):
             texts.append(part)
-    name = " ".join(str(speaker or "").split())
+    name = single_spaced(str(speaker or ""))
     return "\n".join(texts).strip(), name, _time(first(value, _AT))
 
 

@@ -30,7 +30,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import IO, Any, Literal, TypeAlias, cast
 
-from gsw_graph.loaders import mail, markdown, office, pdf, restructured, text, web
+from gsw_graph.loaders import mail, markdown, office, text, web
 from gsw_graph.loaders.files import (
     EXTRA,
     Converted,
@@ -44,6 +44,8 @@ from gsw_graph.loaders.files import (
     shortened,
 )
 from gsw_graph.model.documents import Failure, Skipped
+from gsw_graph.values import Fields
+from gsw_graph.version import FOLDER
 
 MOST = 256 * 1024 * 1024
 """Bytes of a file, of which most are pictures where it is large."""
@@ -56,13 +58,31 @@ SECONDS = 60.0
 
 Form: TypeAlias = Literal["pdf", "html", "archive", "mail", "rst"]
 
+
+def reads_restructured() -> bool:
+    """Tell whether the libraries that read reStructuredText are installed."""
+    return bool(find_spec("docutils") and find_spec("markdownify"))
+
+
+def _read_pdf(data: bytes, contents: Converted) -> None:
+    from gsw_graph.loaders import pdf  # needs the extra
+
+    pdf.read_pdf(data, contents)
+
+
+def _read_restructured(data: bytes, contents: Converted) -> None:
+    from gsw_graph.loaders import restructured  # needs the extra
+
+    restructured.markdown(data, contents)
+
+
 # What a form is called, the library that it needs, and what reads it.
 _FORMS = {
-    "pdf": ("a PDF file", "pypdfium2", pdf.read_pdf),
+    "pdf": ("a PDF file", "pypdfium2", _read_pdf),
     "html": ("an HTML page", "markdownify", web.markdown),
     "archive": ("an Office document or zip archive", "mammoth", office.markdown),
     "mail": ("a mail", "email", mail.read_mail),
-    "rst": ("a reStructuredText file", "docutils", restructured.markdown),
+    "rst": ("a reStructuredText file", "docutils", _read_restructured),
 }
 # What no text has, and documents have all the same.
 _NO_TEXT = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
@@ -176,7 +196,7 @@ class Converter:
             with contextlib.suppress(OSError):
                 process.communicate()
 
-    def _ask(self, form: Form, data: bytes) -> dict[str, Any] | None:
+    def _ask(self, form: Form, data: bytes) -> Fields | None:
         """Return the answer of the child; None where it ended without one."""
         if self.process is None or self._owner != os.getpid():
             self._owner, self.process = os.getpid(), _start()
@@ -198,8 +218,6 @@ class Converter:
 
 
 def _start() -> subprocess.Popen[bytes]:
-    from gsw_graph.version import FOLDER
-
     path = [str(FOLDER), *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
     # without these some Pythons do not start
     needed = ("SYSTEMROOT", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "PYTHONHOME")

@@ -34,6 +34,7 @@ from gsw_graph.model.documents import (
     metadata,
     storable,
 )
+from gsw_graph.values import single_spaced, word_set
 
 EXTRA = "pip install 'gswgraph[documents]'"
 MAX_LINE = 16 * 1024 * 1024
@@ -133,7 +134,7 @@ class Converted:
         self.meta = metadata(pairs)
         values: dict[str, dict[str, None]] = {}  # each value once, in the order given
         for name, value in pairs:
-            shown = " ".join(storable(str(value)).split())
+            shown = single_spaced(storable(str(value)))
             if shown:
                 values.setdefault(name.lower(), {})[shown] = None
         lines = [f"{name}: {', '.join(known)}" for name, known in values.items()]
@@ -492,7 +493,7 @@ CHAT_LINE = re.compile(
     r"(?P<said>[^\n]*)"
 )
 """A message of WhatsApp: [01.05.24, 10:00:00] Ana: text, or 01/05/2024, 10:00 - Ana: text."""
-_LEVELS = frozenset("trace debug info notice warn warning error critical fatal".split())  # of logs
+_LEVELS = word_set("trace debug info notice warn warning error critical fatal")  # of logs
 # How files of subtitles begin: by their name, or a number and a line with two times.
 _CLOCK = rb"(?:\d{1,3}:)?\d{1,2}:\d\d[.,]\d{1,3}"
 _TIMES = _CLOCK + rb"[ \t]*(?:-->[ \t]*|,(?=\d+:\d\d:\d\d\.))" + _CLOCK

@@ -22,6 +22,7 @@ from importlib.util import find_spec
 
 from gsw_graph.loaders import web
 from gsw_graph.loaders.files import EXTRA, Converted, LeftOut, UnusableError, is_damaged
+from gsw_graph.values import single_spaced
 
 _MOST = 2000  # characters of a header: a list of hundreds says nothing
 _ANSWER = re.compile(r"^(?:\s*(?:re|fwd?|aw|wg|sv|vs|tr|rv|antw)\s*(?:\[\d+\])?\s*:)+\s*", re.IGNORECASE)
@@ -108,7 +109,7 @@ def _parsed(data: bytes) -> EmailMessage:
 def _merged(run: re.Match[str]) -> str:
     """Return the encoded words of a header that follow each other as one; a name may be parted in them."""
     with contextlib.suppress(LookupError, UnicodeError, HeaderParseError):
-        text = str(make_header(decode_header(" ".join(run[0].split()))))
+        text = str(make_header(decode_header(single_spaced(run[0]))))
         return f"=?utf-8?b?{base64.b64encode(text.encode()).decode()}?="
     return run[0]
 
@@ -150,7 +151,7 @@ def _header(message: MIMEPart, name: str) -> str:
 
 
 def _one_line(text: str) -> str:
-    return " ".join(text.split())[:_MOST]
+    return single_spaced(text)[:_MOST]
 
 
 # --- texts ---

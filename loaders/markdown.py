@@ -10,16 +10,18 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from itertools import takewhile
-from typing import Any
+
+import yaml
 
 from gsw_graph.loaders.files import Converted, File, Items, LeftOut, NothingError, left_out
 from gsw_graph.loaders.markup import WIKI_LINK, Blocks, converted_blocks, link_name
 from gsw_graph.loaders.split import Block, split
 from gsw_graph.loaders.text import about_blocks, decode, document
 from gsw_graph.model.documents import Skipped, date_of
+from gsw_graph.values import Fields, single_spaced
 
 _FRONT = re.compile(r"---[ \t]*\n(.*?)^(?:---|\.\.\.)[ \t]*$", re.MULTILINE | re.DOTALL)  # YAML
 _MOST_FRONT = 64 * 1024  # characters of front matter
@@ -121,8 +123,6 @@ def _front_matter(text: str, contents: Converted) -> tuple[str, str]:
     match = _FRONT.match(text[:_MOST_FRONT])
     if match is None:
         return "", text
-    import yaml
-
     # no anchors, by which a small text grows without end
     written = re.sub(r"(^|[\s\[,{])(?:&\w+[ \t]+|\*(?=\w))", r"\1", match[1])
     values = None
@@ -134,7 +134,7 @@ def _front_matter(text: str, contents: Converted) -> tuple[str, str]:
     contents.describe(_flat("", values))
     if not isinstance(title, str | int | float):
         title = ""
-    return " ".join(str(title).split()), text[match.end() :].lstrip("\n")
+    return single_spaced(str(title)), text[match.end() :].lstrip("\n")
 
 
 def _flat(key: str, value: object, depth: int = 0) -> Iterator[tuple[str, object]]:
@@ -156,7 +156,7 @@ def _flat(key: str, value: object, depth: int = 0) -> Iterator[tuple[str, object
 # --- notebooks ---
 
 
-def read_notebook(value: Mapping[str, Any], file: File) -> Items:
+def read_notebook(value: Fields, file: File) -> Items:
     """Yield the document of a notebook: its Markdown, its code, and the beginning of what that gave."""
     contents = Converted(loader="notebook")
     parts: list[str] = []
@@ -184,7 +184,7 @@ def _fenced(text: str) -> str:
     return f"{fence}\n{text.rstrip()}\n{fence}"
 
 
-def _output(output: Mapping[str, Any], left: LeftOut) -> str:
+def _output(output: Fields, left: LeftOut) -> str:
     """Return the text of an output, its beginning where it is long."""
     if output["output_type"] == "error":
         return f"{output['ename']}: {output['evalue']}"

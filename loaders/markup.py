@@ -15,9 +15,12 @@ from functools import cache, partial
 from html.parser import HTMLParser
 from typing import TYPE_CHECKING
 
+from markdown_it import MarkdownIt
+
 from gsw_graph.loaders.files import LeftOut
 from gsw_graph.loaders.split import Block
 from gsw_graph.loaders.text import join_lines, shifted, vocabulary
+from gsw_graph.values import single_spaced, word_set
 
 if TYPE_CHECKING:
     from markdown_it.token import Token
@@ -92,10 +95,10 @@ _INDENTED_OPTION = re.compile(r"[ \t]{2,}\S")
 _ALERT = re.compile(r"([ \t]*>(?:[ \t]*>)*[ \t]*)\[![\w-]+\][+-]?[ \t]*(.*)$")
 _TITLE = re.compile(r"""title=["']([^"'\n]*)["']""")
 # Directives whose content is text; that of others is code, or they name what it is.
-_TEXT_DIRECTIVES = frozenset(
+_TEXT_DIRECTIVES = word_set(
     "admonition attention caution danger error hint important note seealso tip warning dropdown details card "
     "tab-item tab-set grid grid-item margin sidebar topic epigraph versionadded versionchanged deprecated "
-    "aside info success question failure bug example quote abstract summary".split()
+    "aside info success question failure bug example quote abstract summary"
 )
 _VERSIONS = {
     "versionadded": "New in version ",
@@ -254,20 +257,18 @@ def _indent(line: str) -> int:
 
 # --- HTML ---
 
-_ELEMENTS = frozenset(
-    """a abbr address area article aside audio b base bdi bdo big blockquote body br button canvas
+_ELEMENTS = word_set("""
+    a abbr address area article aside audio b base bdi bdo big blockquote body br button canvas
     caption center cite code col colgroup data datalist dd del details dfn dialog div dl dt em embed
     fieldset figcaption figure font footer form h1 h2 h3 h4 h5 h6 head header hgroup hr html i
     iframe img input ins kbd label legend li link main map mark menu meta meter nav noscript object
     ol optgroup option output p param picture pre progress q rp rt ruby s samp script search section
     select slot small source span strike strong style sub summary sup svg table tbody td template
-    textarea tfoot th thead time title tr track tt u ul var video wbr""".split()
-)
-_BLOCKS = frozenset(
-    """address article aside blockquote body caption center dd details dialog div dl dt fieldset
+    textarea tfoot th thead time title tr track tt u ul var video wbr""")
+_BLOCKS = word_set("""
+    address article aside blockquote body caption center dd details dialog div dl dt fieldset
     figcaption figure footer form h1 h2 h3 h4 h5 h6 header hr li main nav ol p pre section summary
-    table tr ul""".split()
-)
+    table tr ul""")
 # Tags whose text is left out, by what it is counted as ("" if it is not).
 _UNSEEN = {
     **dict.fromkeys(("del", "s", "strike"), STRUCK),
@@ -282,7 +283,7 @@ _LEFT_OUT = {
     "video": "film",
     "audio": "sound",
 }
-_VOID = frozenset("area base br col embed hr img input link meta param source track wbr".split())
+_VOID = word_set("area base br col embed hr img input link meta param source track wbr")
 
 
 class _Html(HTMLParser):
@@ -365,7 +366,7 @@ class _Html(HTMLParser):
 
     def _end_cell(self) -> None:
         if self._cells:
-            self._cells[-1] = " ".join("".join(self._text).split())
+            self._cells[-1] = single_spaced("".join(self._text))
             self._text, self._raised = [], []
 
     def _end_row(self) -> None:
@@ -383,7 +384,7 @@ class _Html(HTMLParser):
         tag, text = self._block, "".join(self._text)
         self._block, self._text, self._raised = "", [], []
         before = self.blocks[-1].text if self.blocks else ""
-        text = text.strip("\n") if tag == "pre" or self._is_inline else " ".join(text.split())
+        text = text.strip("\n") if tag == "pre" or self._is_inline else single_spaced(text)
         if not text.strip("- "):
             return
         if text.startswith("- ") and before.startswith("- "):  # items of a list
@@ -403,7 +404,7 @@ def lines_block(text: str) -> Block:
 
 def heading_block(text: str, level: int) -> Block:
     """Return a heading of a level."""
-    return Block(f"{' '.join(text.split())}\n\n", "heading", level)
+    return Block(f"{single_spaced(text)}\n\n", "heading", level)
 
 
 # --- the parser ---
@@ -418,8 +419,6 @@ _TABLE = re.compile(r"[ \t]*\|.*(?:\n[ \t]*\|.*)*")
 
 def converted_blocks(text: str) -> Iterator[Block]:
     """Yield the blocks of a text in Markdown that a converter wrote, which has no marks within lines."""
-    from markdown_it import MarkdownIt
-
     parser = MarkdownIt("zero").enable(["code", "fence", "heading", "lheading", "hr"])
     lines = text.split("\n")
     words = cache(partial(vocabulary, text))
@@ -468,8 +467,6 @@ class Blocks:
 
     def read(self) -> list[Block]:
         """Return the blocks."""
-        from markdown_it import MarkdownIt
-
         environment: dict[str, dict[str, object]] = {}
         tokens = MarkdownIt("commonmark").enable(["table", "strikethrough"]).parse(self._text, environment)
         self._left["link address"] += len(environment.get("references", {}))
@@ -518,7 +515,7 @@ class Blocks:
     def _take_inline(self, token: Token, before: str) -> None:
         text = self._inline(token.children or []).strip()
         if before in ("th_open", "td_open"):
-            self._row.append(" ".join(text.split()))
+            self._row.append(single_spaced(text))
         elif text and before == "heading_open" and not self._marks:
             self._add(heading_block(text, self._level(token)))
         elif text:

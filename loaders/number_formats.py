@@ -13,6 +13,8 @@ from contextlib import suppress
 from decimal import ROUND_HALF_UP, Context, Decimal
 from fractions import Fraction
 
+from gsw_graph.values import single_spaced
+
 # Literal text; then what is seen as white or colour only.
 _PART = re.compile(
     r'"([^"]*)"|\\(.)|\[\$([^\]-]*)[^\]]*\]|_.|\*.|\[(?![<>=]|[hms]+\])[^\]]*\]', re.IGNORECASE | re.DOTALL
@@ -57,7 +59,7 @@ def shown(value: object, code: str) -> str:
     if len(code) <= _MOST_CODE:
         with suppress(ArithmeticError):  # more digits than decimals have
             text = _formatted(value, code)
-    return " ".join((text or _general(value)).split())
+    return single_spaced(text or _general(value))
 
 
 def _general(value: object) -> str:

@@ -20,7 +20,7 @@ from typing import TypeAlias
 
 from gsw_graph.loaders import records
 from gsw_graph.loaders.files import File, Items, Record, printable
-from gsw_graph.loaders.records import Entity, Places, add_contents, finished
+from gsw_graph.loaders.records import Entity, PassageIndex, add_contents, finished
 from gsw_graph.loaders.text import source_of, stem
 from gsw_graph.model.assemble import Assembler, Node, Phrase, id_form
 from gsw_graph.model.documents import Document, Failure, Passage
@@ -119,7 +119,7 @@ def _document(keyed: _Keyed, place: str, file: File, name: str) -> Items:
         passages += parts[-1]
     assembler = Assembler(Document(source, title, tuple(passages), "panini"))
     for part, (_, entities, phrases) in zip(parts, chunks, strict=True):
-        add_contents(assembler, Places(part), entities, phrases)
+        add_contents(assembler, PassageIndex(part), entities, phrases)
     yield from finished(assembler, "panini", place, faults)
 
 

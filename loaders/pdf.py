@@ -12,9 +12,13 @@ from functools import partial
 from itertools import islice
 from typing import Any
 
+import pypdfium2
+import pypdfium2.raw as raw
+
 from gsw_graph.loaders.columns import Box, Word, read_columns
 from gsw_graph.loaders.files import Converted, LeftOut, UnusableError
 from gsw_graph.loaders.text import join_lines
+from gsw_graph.values import single_spaced
 
 # PDFium is not made for several threads.
 _LOCK = threading.Lock()
@@ -30,8 +34,6 @@ _MOST_PLACES = 4_000_000  # characters of a document; that takes some 20 seconds
 def read_pdf(data: bytes, contents: Converted) -> None:
     """Read a PDF: its pages on lines of their own, and the title that its properties give it, where its first
     page shows it too. Raises UnusableError."""
-    import pypdfium2
-
     with _LOCK:
         try:
             document = pypdfium2.PdfDocument(data)
@@ -62,8 +64,8 @@ def read_pdf(data: bytes, contents: Converted) -> None:
             "over it first"
         )
     contents.text, contents.plain = join_lines("\n".join(filter(None, pages))), True
-    title = " ".join(described.pop("Title").split())
-    first_page = " ".join(pages[0].casefold().split())
+    title = single_spaced(described.pop("Title"))
+    first_page = single_spaced(pages[0].casefold())
     if title.casefold() in first_page:
         contents.title = title
     contents.describe(described.items())
@@ -83,8 +85,6 @@ def _page_text(page: Any, written: Any, *, is_looked_at: bool) -> str:
 
 def _words(written: Any) -> list[Word]:
     """Return the words of a page with their places, in the order of writing."""
-    import pypdfium2.raw as raw
-
     words: list[Word] = []
     text = ""
     left = right = bottom = top = 0.0
@@ -106,16 +106,12 @@ def _words(written: Any) -> list[Word]:
 
 def _boxes(page: Any) -> list[Box]:
     """Return the boxes of the lines and areas that a page draws."""
-    import pypdfium2.raw as raw
-
     objects = islice(page.get_objects(filter=[raw.FPDF_PAGEOBJ_PATH], max_depth=1), _MOST_OBJECTS)
     return [item.get_bounds() for item in objects]
 
 
 def _count(page: Any, left_out: LeftOut) -> None:
     """Count what is on a page besides its text."""
-    import pypdfium2.raw as raw
-
     objects = islice(page.get_objects(max_depth=1), _MOST_OBJECTS)
     left_out["picture"] += sum(item.type == raw.FPDF_PAGEOBJ_IMAGE for item in objects)
     for n in range(min(raw.FPDFPage_GetAnnotCount(page), _MOST_OBJECTS)):

@@ -1,7 +1,4 @@
-"""JSON files: an array, one object, or one record a line; what each record is, is seen by its keys.
-
-Read here are corpora, ready workspaces, OpenIE results and propositions; `panini` reads Panini's workspaces,
-`markdown` notebooks.
+"""Records of JSON: corpora, ready workspaces, OpenIE results and propositions.
 
 A corpus record is `{"title", "text", "id"?, "source"?}`: a document of one passage. Other formats make the
 documents of their passages here, so that a passage is the same document in whatever format it comes.
@@ -26,35 +23,23 @@ and `text` these are taken.
 
 from __future__ import annotations
 
-import codecs
-import io
 import json
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from gsw_graph.loaders.files import (
     MAX_LINE,
-    File,
-    Item,
     Items,
-    NothingError,
     Record,
-    UnusableError,
-    detect_encoding,
-    line_too_long,
-    lines,
-    refusal,
     shortened,
-    transcode,
 )
 from gsw_graph.loaders.split import SENTENCE_LIMIT, paragraphs, split, words
-from gsw_graph.loaders.text import decode_bytes
 from gsw_graph.model.assemble import Assembler, Node, Phrase, Role
-from gsw_graph.model.documents import Document, Failure, Passage, Skipped, content_id, metadata
+from gsw_graph.model.documents import Document, Failure, Passage, content_id, metadata
+from gsw_graph.values import word_set
 
 SHAPES = (
     'understood are {"title": ..., "text": ..., "id"?, "source"?}, one a line (JSONL) or in one JSON '
@@ -62,134 +47,11 @@ SHAPES = (
     '"propositions"; Panini\'s workspaces ("entity_nodes"); OpenIE results and propositions ({"docs": [...]})'
 )
 _UNSTORABLE = re.compile(r"(?<!\\)(?:\\\\)*\\u0000|[\ud800-\udfff]")  # in JSON
-OWN = frozenset(
-    "title text id source passage entities verb_phrases propositions extracted_entities "
-    "extracted_triples".split()
+OWN = word_set(
+    "title text id source passage entities verb_phrases propositions extracted_entities extracted_triples"
 )
 """Keys of records that are no metadata."""
 _TITLE = 200  # characters; a longer first line is text
-Reader: TypeAlias = Callable[[Record], Iterator[Item]]
-
-
-# --- files ---
-
-
-def read_lines(file: File) -> Items:
-    """Yield one record a line, read one at a time; a bad line is a failure and the next is read."""
-    whole_lines = file.head[: file.head.rfind(b"\n") + 1]
-    codec = detect_encoding(whole_lines or file.head)
-    if codec and codec != "utf-8":
-        file = transcode(file, codec)
-    blank = True
-    for number, (place, line) in enumerate(lines(file), 1):
-        blank = blank and line is not None and not line.strip()
-        if line is None:
-            yield line_too_long(place).failure(place)
-        elif line.strip():
-            try:
-                value = json.loads(line.decode("utf-8"))
-            except UnicodeDecodeError as error:
-                yield Failure(place, refusal(error))
-            except json.JSONDecodeError as error:
-                message = error.msg.removesuffix(" at")
-                yield Failure(place, f"broken JSON: {message} at column {error.pos + 1}")
-            except (ValueError, RecursionError) as error:
-                yield Failure(place, f"broken JSON: {error}")
-            else:
-                yield from _object(value, place, file, str(number))
-    if blank:
-        raise NothingError("empty")
-
-
-def read_whole(file: File) -> Items:
-    """Yield what one JSON array or object holds. The format allows no less than the whole file in memory."""
-    from gsw_graph.loaders import markdown
-
-    data = file.stream.read().removeprefix(codecs.BOM_UTF8)
-    text = decode_bytes(data, file.name)
-    try:
-        value = json.loads(text)
-    except json.JSONDecodeError as error:
-        if error.msg == "Extra data" and "\n" not in text[: error.pos].strip():
-            # The first line was too long to see that it is one of many.
-            yield from read_lines(replace(file, stream=io.BufferedReader(io.BytesIO(data))))
-            return
-        raise UnusableError(
-            f"broken JSON: {error.msg} at line {error.lineno} column {error.colno}",
-            f"{file.name}:{error.lineno}:{error.colno}",
-        ) from error
-    except (ValueError, RecursionError) as error:
-        raise UnusableError(f"broken JSON: {error}") from error
-    if isinstance(value, dict) and "nbformat" in value and isinstance(value.get("cells"), list):
-        if problem := flaw(value):
-            raise UnusableError(problem)
-        yield from markdown.read_notebook(value, file)
-    elif isinstance(value, list) or _reader(value) is read_record:
-        yield from _array(value if isinstance(value, list) else [value], file.name, file)
-    else:
-        yield from _object(value, file.name, file, "")
-
-
-def _object(value: object, place: str, file: File, number: str) -> Items:
-    reader = _reader(value)
-    if not isinstance(value, dict):
-        yield Failure(place, f"not a record: {SHAPES}")
-    elif isinstance(docs := value.get("docs"), list) and "text" not in value:
-        yield from _array(docs, place, file)  # OpenIE results, which keep their records under a key
-    elif not number and not reader:
-        yield Failure(place, f"JSON of an unknown shape: {SHAPES}")
-    else:
-        yield from (reader or read_record)(Record(value, place, file, number))
-
-
-def _array(values: list[Any], place: str, file: File) -> Items:
-    from gsw_graph.loaders import chat_exports, conversations, panini
-
-    if chat_exports.is_slack(values):
-        yield from conversations.read_slack(values, place, file)
-        return
-    readers = [_reader(value) for value in values]
-    if not any(readers):
-        if chat_exports.is_slack_list(file):
-            yield Skipped(place, "a list of a Slack export; its names are read with the messages")
-        elif values:
-            yield Failure(place, f"JSON of an unknown shape: {SHAPES}")
-        else:
-            yield Skipped(place, "empty")
-        return
-    # The chunks of one document may occur in several objects.
-    keyed = [value for value, reader in zip(values, readers, strict=True) if reader is panini.read_keyed]
-    if keyed:
-        yield from panini.read_documents(keyed, place, file)
-    for number, (value, reader) in enumerate(zip(values, readers, strict=True), 1):
-        if reader is not panini.read_keyed:
-            yield from _object(value, f"{place}: record {number}", file, str(number))
-
-
-def _reader(value: object) -> Reader | None:
-    """Return what reads an object, by the first sign that fits; a new shape of record is its line here."""
-    from gsw_graph.loaders import conversations, panini
-
-    if not isinstance(value, dict):
-        return None
-    if panini.is_chunk(value):
-        return panini.read_chunk
-    if "text" not in value:
-        if conversations.is_conversation(value):
-            return conversations.read
-        if isinstance(value.get("documents"), dict):
-            return panini.read_combined
-        if any(map(panini.is_chunk, value.values())):
-            return panini.read_keyed
-    is_openie = "passage" in value and ("text" not in value or "propositions" in value)
-    if is_openie or "extracted_entities" in value or "extracted_triples" in value:
-        return read_openie
-    if "entities" in value or "verb_phrases" in value or "propositions" in value:
-        return read_workspace
-    return read_record if "text" in value else None
-
-
-# --- documents ---
 
 
 def read_record(record: Record) -> Items:
@@ -271,7 +133,7 @@ _WORD = re.compile(r"\w+")
 Entity: TypeAlias = tuple[str, Sequence[Role]]
 
 
-class Places:
+class PassageIndex:
     """Where among some passages a name occurs; what occurs in none is put in the first."""
 
     def __init__(self, passages: Sequence[Passage]) -> None:
@@ -312,7 +174,7 @@ def _words(text: str) -> set[str]:
 
 
 def add_contents(
-    assembler: Assembler, places: Places, entities: Iterable[Entity], phrases: Iterable[Phrase] = ()
+    assembler: Assembler, places: PassageIndex, entities: Iterable[Entity], phrases: Iterable[Phrase] = ()
 ) -> None:
     """Add entities, each in every passage it occurs in, and verb phrases where their answers occur."""
     for name, roles in entities:
@@ -349,7 +211,7 @@ def read_workspace(record: Record, loader: str = "workspaces") -> Items:
     if isinstance(document, Failure):
         yield document
         return
-    assembler, places, node = Assembler(document), Places(document.passages), Node(value)
+    assembler, places, node = Assembler(document), PassageIndex(document.passages), Node(value)
     if is_own:
         entities = [(name, list(entity.roles())) for name, entity in node.objects("entities", name=("name",))]
         phrases = node.phrases("verb_phrases", answers=lambda question: [*question.answers({})])
@@ -357,12 +219,12 @@ def read_workspace(record: Record, loader: str = "workspaces") -> Items:
     else:
         add_contents(assembler, places, [(name, []) for name in node.texts("extracted_entities")])
         _add_triples(assembler, places, node)
-    for text, names in node.facts("propositions"):
+    for text, names in node.propositions():
         assembler.proposition(text, names, places.best(names or [text]))
     yield from finished(assembler, loader, record.place, node.faults)
 
 
-def _add_triples(assembler: Assembler, places: Places, node: Node) -> None:
+def _add_triples(assembler: Assembler, places: PassageIndex, node: Node) -> None:
     """Add the triples of a passage; those that are none are one fault, as they may be many."""
     triples = node.value.get("extracted_triples", [])
     if not isinstance(triples, list):

@@ -8,16 +8,19 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+from docutils import nodes
+from docutils.core import publish_doctree, publish_from_doctree
+from docutils.frontend import get_default_settings
+from docutils.nodes import Node
+from docutils.parsers.rst import Directive, Parser, directives, languages, roles
+from docutils.utils import Reporter, new_document, new_reporter
 
 from gsw_graph.loaders import web
 from gsw_graph.loaders.files import Converted, UnusableError, refusal
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from docutils.nodes import Node
+from gsw_graph.values import Fields, word_set
 
 _ROLE = re.compile(r":((?:[\w.+-]+:)*[\w.+-]+):`")
 _DIRECTIVE = re.compile(r"^[ \t]*\.\.[ \t]+(?:\|[^|\n]+\|[ \t]+)?([\w:.+-]+)::(?:[ \t]|$)", re.MULTILINE)
@@ -26,9 +29,9 @@ _TITLED = re.compile(r"(.+?)\s*<[^<>]*>", re.DOTALL)
 _ELSEWHERE = re.compile(
     r"(?:literal)?include|toctree|auto\w+|apidoc|graphviz|digraph|mermaid|plot|ipython|doctest\w*|jinja|click"
 )
-_SILENT = frozenset(
+_SILENT = word_set(
     "index highlight module currentmodule py:module py:currentmodule meta tabularcolumns sectionauthor "
-    "codeauthor default-role default-domain program contents raw".split()
+    "codeauthor default-role default-domain program contents raw"
 )
 _CODE = frozenset({"code", "code-block", "sourcecode", "parsed-literal", "testcode", "prompt", "console"})
 _VERSIONS = {
@@ -54,19 +57,12 @@ _SETTINGS = {
 }
 
 
-def is_readable() -> bool:
-    """Tell whether the libraries that read reStructuredText are installed."""
-    return bool(find_spec("docutils") and find_spec("markdownify"))
-
-
 def markdown(data: bytes, contents: Converted) -> None:
     """Read a reStructuredText: its Markdown and its title.
 
     Raises:
         UnusableError: Its encoding is not told by its bytes.
     """
-    from docutils.core import publish_doctree, publish_from_doctree
-
     text = web.decode_page(data, [])
     if text is None:
         try:
@@ -85,9 +81,6 @@ def markdown(data: bytes, contents: Converted) -> None:
 
 def _define_roles(text: str) -> None:
     """Define the roles of a text that docutils does not know: each shows its text."""
-    from docutils import nodes
-    from docutils.parsers.rst import languages, roles
-    from docutils.utils import new_reporter
 
     def shown(role: str, rawtext: str, text: str, *_: Any, **__: Any) -> tuple[list[Node], list[Node]]:
         titled = _TITLED.fullmatch(text)
@@ -115,9 +108,6 @@ def _define_roles(text: str) -> None:
 
 def _define_directives(text: str, left_out: Counter[str]) -> None:
     """Define the directives of a text that docutils does not know, is not to follow, or drops code of."""
-    from docutils import nodes
-    from docutils.parsers.rst import Directive, directives, languages
-    from docutils.utils import new_document
 
     class Described(Directive):  # type: ignore[misc]
         """A directive of which the argument and the contents are shown."""
@@ -125,9 +115,7 @@ def _define_directives(text: str, left_out: Counter[str]) -> None:
         optional_arguments = 1
         final_argument_whitespace = True
         has_content = True
-        option_spec: ClassVar[dict[str, Any]] = defaultdict(
-            lambda: directives.unchanged, name=directives.unchanged
-        )
+        option_spec: ClassVar[Fields] = defaultdict(lambda: directives.unchanged, name=directives.unchanged)
 
         def run(self) -> list[Node]:
             name = self.name.lower()
@@ -162,9 +150,6 @@ def _define_directives(text: str, left_out: Counter[str]) -> None:
 
 
 def _quiet() -> Any:
-    from docutils.frontend import get_default_settings
-    from docutils.parsers.rst import Parser
-
     settings = get_default_settings(Parser)
     settings.report_level = settings.halt_level = 5
     return settings
@@ -175,9 +160,6 @@ def _clean(tree: Any, left_out: Counter[str]) -> None:
 
     The source that an error names, as a malformed table or a directive with an unknown option, stays as text.
     """
-    from docutils import nodes
-    from docutils.utils import Reporter
-
     for message in list(tree.findall(nodes.system_message)):
         if message["level"] >= Reporter.ERROR_LEVEL:  # what a warning names is in the document too
             sources = [node for node in message if isinstance(node, nodes.literal_block)]

@@ -15,6 +15,7 @@ from gsw_graph.loaders.files import Converted, UnusableError
 from gsw_graph.loaders.number_formats import shown
 from gsw_graph.loaders.ooxml import Parts, is_on, kind_of, marked, packed, parse, relations, table, value
 from gsw_graph.loaders.text import shifted
+from gsw_graph.values import single_spaced
 
 _MOST_CELLS = 10_000_000  # few cells far apart make a sheet of thousands of millions
 _WITHOUT_VALUE = re.compile(rb"<f[^>]*(?:/>|>[^<]*</f>)\s*(?:<v\s*/>|<v>\s*</v>|</c>)")
@@ -74,7 +75,7 @@ def _row(cells: Sequence[Any], formulas: Sequence[object], contents: Converted) 
         text = shown(cell.value, cell.number_format or "General")
         if cell.value is None and formula is not None:
             contents.left_out["uncalculated formula"] += 1
-            text = " ".join(str(formula).split())
+            text = single_spaced(str(formula))
         elif text and cell.font is not None and cell.font.strike:
             text = f"~~{text}~~"
         row.append(text)

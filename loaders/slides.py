@@ -9,6 +9,7 @@ from xml.etree.ElementTree import Element
 from gsw_graph.loaders import numerals
 from gsw_graph.loaders.ooxml import Parts, kind_of, marked, parse, relations, table, value
 from gsw_graph.loaders.text import shifted
+from gsw_graph.values import single_spaced, unique
 
 _KIND = re.compile("(.*?)(Period|ParenR|ParenBoth|Plain)")
 _BRACKETS = {"Period": "{}.", "ParenR": "{})", "ParenBoth": "({})", "Plain": "{}"}
@@ -40,7 +41,7 @@ def _names(parts: Parts) -> list[str]:
             if key.endswith("}id") and link in links:
                 names.append(links[link][1])
     if names:
-        return list(dict.fromkeys(names))
+        return unique(names)
     numbers = {name: re.fullmatch(r"ppt/slides/slide(\d+)\.xml", name) for name in parts}
     numbered = [(int(match[1]), name) for name, match in numbers.items() if match]
     return [name for _, name in sorted(numbered)]
@@ -99,7 +100,7 @@ def _plain_text(paragraph: Element) -> str:
             pieces.append((struck, shifted(text, sign) if sign else text))
         elif kind in ("br", "p", "tab"):
             pieces.append((struck, " "))
-    return " ".join(marked(pieces).split())
+    return single_spaced(marked(pieces))
 
 
 def _shapes(element: Element) -> Iterator[str]:

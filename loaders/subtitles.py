@@ -17,6 +17,7 @@ from gsw_graph.loaders.files import File, Items, LeftOut, NothingError, left_out
 from gsw_graph.loaders.split import Block, split
 from gsw_graph.loaders.text import decode, document, stem
 from gsw_graph.model.documents import metadata
+from gsw_graph.values import single_spaced
 
 _TIME = r"(?:(\d{1,3}):)?(\d{1,2}):(\d\d)(?:[.,:]\d{1,3})?"
 _TIMES = re.compile(rf"\s*{_TIME}\s*(?:-->|,(?=\d+:\d\d:\d\d\.))\s*{_TIME}")
@@ -167,7 +168,7 @@ def _without_repetitions(cues: list[_Cue]) -> list[_Cue]:
 
 def _plain(line: str) -> str:
     """Return a line without tags and with its characters as they are meant."""
-    return " ".join(html.unescape(_LAYOUT.sub("", line)).split())
+    return single_spaced(html.unescape(_LAYOUT.sub("", line)))
 
 
 def _speeches(cues: list[_Cue]) -> Iterator[_Speech]:
@@ -178,7 +179,7 @@ def _speeches(cues: list[_Cue]) -> Iterator[_Speech]:
         for line in cue.lines:
             first, *voiced = _VOICE.split(line)
             for name, said in [(voice, first), *zip(voiced[::2], voiced[1::2], strict=True)]:
-                voice = " ".join(html.unescape(name).split())
+                voice = single_spaced(html.unescape(name))
                 speaker, plain, is_new = _speaker(voice, _plain(said), speech.speaker)
                 if not plain and not is_new:
                     continue

@@ -11,6 +11,7 @@ from typing import Any
 from gsw_graph.loaders import numerals, tables
 from gsw_graph.loaders.files import Converted, UnusableError, decode, detect_encoding, refusal
 from gsw_graph.loaders.text import shifted
+from gsw_graph.values import Fields, single_spaced, unique
 
 MOST = 16 * 1024 * 1024
 """Bytes of a page."""
@@ -133,7 +134,7 @@ def read_page(page: str, contents: Converted) -> None:
     )
     try:
         if soup.title and not soup.h1:
-            contents.title = " ".join(soup.title.get_text().split())
+            contents.title = single_spaced(soup.title.get_text())
         about = []
         for meta in soup("meta"):
             name = str(meta.get("name") or meta.get("property")).lower()
@@ -143,7 +144,7 @@ def read_page(page: str, contents: Converted) -> None:
         _clean(soup, contents)
         contents.text = converter.convert_soup(soup).strip()
     except RecursionError:  # thousands of tags within each other: then the text alone
-        texts = [" ".join(text.split()) for text in soup.strings]
+        texts = [single_spaced(text) for text in soup.strings]
         contents.text = "\n\n".join(filter(None, texts))
 
 
@@ -240,7 +241,7 @@ def _struck_selectors(soup: Any) -> list[str]:
         for head, declarations in _RULE.findall(_CSS_COMMENT.sub("", style.get_text())):
             if _STRUCK.search(declarations):
                 selectors.append(head.rpartition(";")[2].strip())
-    return list(dict.fromkeys(selectors))[:_MOST_SELECTORS]
+    return unique(selectors)[:_MOST_SELECTORS]
 
 
 def _mark_struck(soup: Any, selectors: list[str]) -> None:
@@ -275,7 +276,7 @@ def _mark_struck(soup: Any, selectors: list[str]) -> None:
         last.replace_with(f"{last[:end]}~~{last[end:]}")
 
 
-def _is_hidden(attributes: dict[str, Any]) -> bool:
+def _is_hidden(attributes: Fields) -> bool:
     if "hidden" in attributes or str(attributes.get("aria-hidden")).lower() == "true":
         return True
     return bool(_HIDDEN.search(str(attributes.get("style"))))

@@ -19,9 +19,10 @@ from gsw_graph.loaders.files import CHAT_LINE, File, Items, LeftOut, NothingErro
 from gsw_graph.loaders.text import decode, source_of, stem
 from gsw_graph.model.documents import Passage
 from gsw_graph.text.words import normalise_characters
+from gsw_graph.values import word_set
 
-_BEFORE_NOON = frozenset("am a 오전 上午 午前 凌晨 早上 ص πμ öö sa de pg пп dop mn".split())
-_AFTER_NOON = frozenset("pm p 오후 下午 午後 晚上 中午 م μμ ös ch du ptg tg mp еп odp".split())
+_BEFORE_NOON = word_set("am a 오전 上午 午前 凌晨 早上 ص πμ öö sa de pg пп dop mn")
+_AFTER_NOON = word_set("pm p 오후 下午 午後 晚上 中午 م μμ ös ch du ptg tg mp еп odp")
 _Order: TypeAlias = tuple[int, int, int]
 _ORDERS = ((2, 1, 0), (2, 0, 1), (0, 1, 2))  # places of year, month and day: 5.3.24, 3/5/24, 24/3/5
 _SPEAKER = re.compile(r"([^:\n]{1,80}?) ?: (.*)", re.DOTALL)

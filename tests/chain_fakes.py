@@ -7,7 +7,8 @@ from math import prod
 import pytest
 
 from gsw_graph.ask.plan import parse
-from gsw_graph.ask.retrieve.qa_chains import ScoredPair, grow_chains
+from gsw_graph.ask.retrieve.chains.beam import grow_chains
+from gsw_graph.ask.retrieve.chains.records import ScoredPair
 from gsw_graph.ask.retrieve.recipes import CHAIN_SCORES, ChainRecipe
 from gsw_graph.store.facts import Pair
 from gsw_graph.text.names import normalise
@@ -91,7 +92,7 @@ def answers(beams, step):
 def asked(beams, step):
     """The concrete questions of a step."""
     return [
-        (expansion.instead or expansion.concrete).text
+        (expansion.fallback_question or expansion.concrete).text
         for expansion in beams.expansions
         if expansion.step.id == step
     ]

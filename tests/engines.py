@@ -19,7 +19,8 @@ import pytest
 
 from gsw_graph.concurrency import FairLock
 from gsw_graph.config import Settings, default_cache_dir
-from gsw_graph.engine import Connection, connect, embedded, embedded_folder, local
+from gsw_graph.engine import Connection, embedded, embedded_folder, local
+from gsw_graph.engine.opening import connect
 from gsw_graph.errors import EngineError
 from gsw_graph.store.nodes import indexes
 

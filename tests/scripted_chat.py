@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gsw_graph.errors import ReplyError
+from gsw_graph.errors import InvalidReplyError
 from gsw_graph.models.chat.request import Reply, Request
 
 
@@ -27,4 +27,4 @@ class ScriptedChat:
                 return Reply(check(reply), False, 100, 10, 0.5)
             except ValueError as error:
                 self.told.append(str(error))
-        raise ReplyError("the reply could not be used after a repair")
+        raise InvalidReplyError("the reply could not be used after a repair")

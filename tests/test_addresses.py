@@ -20,7 +20,7 @@ from gsw_graph.loaders.address import fetch, is_public
 from gsw_graph.loaders.files import UnusableError
 from gsw_graph.memory import Memory
 from gsw_graph.model.documents import Document, Skipped
-from gsw_graph.serve.remote import RemoteMemory
+from gsw_graph.serve.client import RemoteMemory
 
 PAGE = "<html><head><title>The Quay</title></head><body><p>Ana Ruiz built the quay of Port Aldous.</p></body></html>"
 

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from gsw_graph.ask.retrieve.agents import HaltedError, Team, side_by_side
-from gsw_graph.errors import StoppedError
+from gsw_graph.errors import ModelUnavailableError
 from gsw_graph.model.results import Trace
 from gsw_graph.models.chat.request import Reply, Request
 
@@ -36,8 +36,8 @@ def team(llm=None, trace=True, took=None):
     context = SimpleNamespace(
         llm=llm,
         trace=Trace() if trace else None,
-        begin=lambda stage, text: None,
-        took=lambda *spent: took is not None and took.append(spent),
+        start_stage=lambda stage, text: None,
+        add_seconds=lambda *spent: took is not None and took.append(spent),
     )
     context.fork = lambda: SimpleNamespace(trace=None)
     context.join = lambda part: None
@@ -74,7 +74,7 @@ def test_searches_run_side_by_side():
 
 
 @pytest.mark.parametrize(
-    "error", [StoppedError("the key is refused"), KeyboardInterrupt(), ValueError("ours")]
+    "error", [ModelUnavailableError("the key is refused"), KeyboardInterrupt(), ValueError("ours")]
 )
 def test_what_ends_the_question_ends_all_agents(error):
     model = Model()

@@ -10,7 +10,7 @@ from gsw_graph.ask.answer import chains as module
 from gsw_graph.ask.answer.chains import from_chains, shown
 from gsw_graph.ask.answer.quotes import quote
 from gsw_graph.ask.retrieve.strategies.fusion import RICR
-from gsw_graph.ask.strategy import Retrieved
+from gsw_graph.ask.strategy import RetrievalResult
 from gsw_graph.model.results import Citation, RankedPassage
 
 TWO = plan("first", "second of #1")
@@ -26,7 +26,7 @@ def passage(of, text="Nothing."):
 
 
 def found(plan, table, *cited, planned=True):
-    return Retrieved(
+    return RetrievalResult(
         [passage("elsewhere")],
         grown(plan, "the original", Find(table), planned=planned),
         {one.id: one for one in cited},

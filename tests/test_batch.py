@@ -10,7 +10,7 @@ import pytest
 from model_server import Fault, ModelServer
 
 from gsw_graph.config import Settings
-from gsw_graph.errors import InputError, StoppedError
+from gsw_graph.errors import InputError, ModelUnavailableError
 from gsw_graph.extract.llm import check, request
 from gsw_graph.loaders import read
 from gsw_graph.memory import Memory
@@ -133,7 +133,7 @@ def test_a_batch_keeps_to_its_budget(settings, server, documents):
     with Chat.open(settings, budget=Budget.parse(f"{some}tok")) as chat:
         fetch(chat, documents)
         assert 1 < (sent := server.count()) < PASSAGES
-        with pytest.raises(StoppedError, match=r"the budget of .* is used up"):
+        with pytest.raises(ModelUnavailableError, match=r"the budget of .* is used up"):
             ask_all(chat, documents)
     assert sent <= server.count() < PASSAGES
 
@@ -151,7 +151,7 @@ def test_what_the_server_refuses_is_left_out_of_the_batch(settings, documents):
 
 def test_a_server_without_batches_says_so(settings, documents):
     nowhere = replace(settings, llm_url=str(settings.llm_url).replace("/v1", "/v3"))
-    with Chat.open(nowhere) as chat, pytest.raises(StoppedError, match=r"no Batch API.*Load without --batch"):
+    with Chat.open(nowhere) as chat, pytest.raises(ModelUnavailableError, match=r"no Batch API.*Load without --batch"):
         fetch(chat, documents)
 
 

@@ -10,15 +10,15 @@ import numpy as np
 import pytest
 from chain_fakes import grown, pair, plan
 
-from gsw_graph.ask.retrieve import qa_chains as candidates
-from gsw_graph.ask.retrieve.context import Context
-from gsw_graph.ask.retrieve.pair_score import concrete
-from gsw_graph.ask.retrieve.qa_chains import CandidateSearch, document
+from gsw_graph.ask.retrieve.chains import candidates
+from gsw_graph.ask.retrieve.chains.candidates import CandidateSearch, document
+from gsw_graph.ask.retrieve.context import RetrievalContext
+from gsw_graph.ask.retrieve.pair_score import fill_references
 from gsw_graph.ask.retrieve.recipes import ChainRecipe
 from gsw_graph.models.embed.embedder import Embedder
 from gsw_graph.store.facts import HopQuestion, HopResult
 
-ASKED = concrete("Where was #1 born?", {1: "Ana Ruiz"})
+ASKED = fill_references("Where was #1 born?", {1: "Ana Ruiz"})
 
 
 class Database:
@@ -67,7 +67,7 @@ def database(monkeypatch):
 def search(reranker=None, encoder=None, **constants):
     """Of a memory without a database, by a recipe with these constants."""
     models = SimpleNamespace(embedder=Embedder("fake", encoder or fakes.BagOfWords()), reranker=reranker)
-    context = Context(None, models, lambda: None)  # type: ignore[arg-type]
+    context = RetrievalContext(None, models, lambda: None)  # type: ignore[arg-type]
     return CandidateSearch(context, ChainRecipe(**constants))  # type: ignore[arg-type]
 
 
@@ -79,7 +79,7 @@ OTHER = pair("c", "Salt", question="What is mined here?", number=2)
 def test_a_level_is_one_call_of_the_reranker_and_its_score_is_the_hops(database):
     database(BORN, DIED, OTHER)
     reranker = Numbered({document(BORN): 0.1, document(DIED): 0.2, document(OTHER): 0.6})
-    other = concrete("Where was Bo born?", {})
+    other = fill_references("Where was Bo born?", {})
     beams = grown(plan("Where was Ana Ruiz born?", "Where was Bo born?"), "?", search(reranker))
     (call,) = reranker.calls
     expected = sorted((one.text, document(two)) for one in (ASKED, other) for two in (BORN, DIED, OTHER))

@@ -11,7 +11,7 @@ import pytest
 from model_server import KEY, SCHEMA, ModelServer, RawServer, error, ok
 
 from gsw_graph.config import Settings
-from gsw_graph.errors import InputError, ReplyError, StoppedError
+from gsw_graph.errors import InputError, InvalidReplyError, ModelUnavailableError
 from gsw_graph.models.chat import chat as chat_calls
 from gsw_graph.models.chat.chat import Chat, Reply, Request
 from gsw_graph.models.chat.limits import Budget
@@ -147,7 +147,7 @@ def test_one_repair_with_what_is_wrong(tmp_path):
         assert len(server.bodies) == 2
 
 
-@pytest.mark.parametrize("error_", [KeyboardInterrupt(), StoppedError("stopped")])
+@pytest.mark.parametrize("error_", [KeyboardInterrupt(), ModelUnavailableError("stopped")])
 def test_a_reply_that_failed_its_check_is_not_paid_again_where_its_repair_was_cut_off(
     error_, tmp_path, monkeypatch
 ):
@@ -182,7 +182,7 @@ def test_a_reply_cut_by_its_length_is_not_repaired(tmp_path):
         RawServer(lambda *_: ok('{"a": 1', finish="length", usage=COUNTED)) as server,
         Chat.open(server.settings(tmp_path)) as chat,
     ):
-        with pytest.raises(ReplyError, match="cut off after 5 tokens"):
+        with pytest.raises(InvalidReplyError, match="cut off after 5 tokens"):
             chat.ask(ASKED, number)
         assert len(server.bodies) == 1
         assert chat.ledger.total().calls == 1
@@ -219,7 +219,7 @@ def test_a_budget_ends_the_calls_and_keeps_what_was_paid(tmp_path):
         with Chat.open(asked, budget=Budget.parse("$100")) as chat:
             chat.ask(replace(request("first"), limit=90), number)
         with Chat.open(asked, budget=Budget.parse("$5.5")) as chat:
-            with pytest.raises(StoppedError, match=r"budget of \$5.50 is used up"):
+            with pytest.raises(ModelUnavailableError, match=r"budget of \$5.50 is used up"):
                 deque((chat.ask(replace(request(text), limit=90), number) for text in range(50)), maxlen=0)
             assert 4 <= chat.ledger.total().calls <= 5
             assert chat.ledger.total().dollars == pytest.approx(chat.ledger.total().calls)

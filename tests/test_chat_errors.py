@@ -10,7 +10,7 @@ import pytest
 from model_server import KEY, SCHEMA, RawServer, error, ok
 
 from gsw_graph.config import Settings
-from gsw_graph.errors import InputError, ModelError, ReplyError, StoppedError
+from gsw_graph.errors import InputError, InvalidReplyError, ModelError, ModelUnavailableError
 from gsw_graph.models.chat import chat as chat_calls
 from gsw_graph.models.chat.chat import Chat, Request
 from gsw_graph.models.chat.transport import RefusedError
@@ -50,43 +50,43 @@ def asked(answer, folder, request=ASKED, **settings):
     [
         (
             error(401, f"Incorrect API key provided: {KEY}", "invalid_api_key"),
-            StoppedError,
+            ModelUnavailableError,
             "refused the key.*GSWGRAPH_LLM_KEY",
         ),
-        (error(403, "You are not allowed to use this model"), StoppedError, "GSWGRAPH_LLM_KEY"),
+        (error(403, "You are not allowed to use this model"), ModelUnavailableError, "GSWGRAPH_LLM_KEY"),
         (
             error(404, "The model `m` does not exist", "model_not_found"),
-            StoppedError,
+            ModelUnavailableError,
             "does not exist.*GSWGRAPH_LLM ",
         ),
-        ((405, {}, "{}"), StoppedError, "GSWGRAPH_LLM_URL"),
-        ((307, {"Location": "https://example.org/v1"}, ""), StoppedError, "307.*GSWGRAPH_LLM_URL"),
+        ((405, {}, "{}"), ModelUnavailableError, "GSWGRAPH_LLM_URL"),
+        ((307, {"Location": "https://example.org/v1"}, ""), ModelUnavailableError, "307.*GSWGRAPH_LLM_URL"),
         (
             (200, {"Content-Type": "text/html"}, "<html>a router</html>"),
-            StoppedError,
+            ModelUnavailableError,
             "no chat server.*GSWGRAPH_LLM_URL",
         ),
-        (error(400, "m is not a valid model ID"), StoppedError, "valid model"),
-        (error(402, "Insufficient Balance"), StoppedError, "no credit.*billing"),
-        (error(429, "You exceeded your current quota", "insufficient_quota"), StoppedError, "no credit"),
+        (error(400, "m is not a valid model ID"), ModelUnavailableError, "valid model"),
+        (error(402, "Insufficient Balance"), ModelUnavailableError, "no credit.*billing"),
+        (error(429, "You exceeded your current quota", "insufficient_quota"), ModelUnavailableError, "no credit"),
         (
             error(429, "Rate limit reached: Limit 200 requests per day (RPD)"),
-            StoppedError,
+            ModelUnavailableError,
             "limit of the day",
         ),
-        (error(429, "Too many", headers={"Retry-After": "7200"}), StoppedError, "pause of 120 minutes"),
+        (error(429, "Too many", headers={"Retry-After": "7200"}), ModelUnavailableError, "pause of 120 minutes"),
         (
             error(400, "This model's maximum context length is 8192 tokens", "context_length_exceeded"),
-            ReplyError,
+            InvalidReplyError,
             "longer than the model.*OLLAMA_CONTEXT_LENGTH",
         ),
-        (error(429, "Request too large for m: Limit 1000, Requested 2000"), ReplyError, "smaller passages"),
-        (error(413, "Payload Too Large"), ReplyError, "smaller passages"),
-        (error(400, "The response was filtered", "content_filter"), ReplyError, "refused the content"),
+        (error(429, "Request too large for m: Limit 1000, Requested 2000"), InvalidReplyError, "smaller passages"),
+        (error(413, "Payload Too Large"), InvalidReplyError, "smaller passages"),
+        (error(400, "The response was filtered", "content_filter"), InvalidReplyError, "refused the content"),
         (error(400, "Something is odd"), RefusedError, "400: Something is odd"),
-        (ok({"a": 1}, finish="length", usage=COUNTED), ReplyError, "cut off after 5 tokens.*max_tokens"),
-        (ok("", finish="content_filter"), ReplyError, "content filter"),
-        (ok("", refusal=f"I can't help with {KEY}"), ReplyError, "refused: I can't"),
+        (ok({"a": 1}, finish="length", usage=COUNTED), InvalidReplyError, "cut off after 5 tokens.*max_tokens"),
+        (ok("", finish="content_filter"), InvalidReplyError, "content filter"),
+        (ok("", refusal=f"I can't help with {KEY}"), InvalidReplyError, "refused: I can't"),
     ],
 )
 def test_final_at_once_and_the_key_is_never_shown(answer, kind, said, tmp_path, caplog):
@@ -125,7 +125,7 @@ def test_six_tries_then_this_one_is_given_up(tmp_path):
         RawServer(lambda call, _: error(503, "oops") if call <= 8 else ok({"a": 1})) as server,
         Chat.open(server.settings(tmp_path)) as chat,
     ):
-        with pytest.raises(ReplyError, match="no reply after 6 tries: the server answered 503: oops"):
+        with pytest.raises(InvalidReplyError, match="no reply after 6 tries: the server answered 503: oops"):
             chat.ask(ASKED, number)
         assert chat.ledger.total().calls == 6
         assert chat.ledger.total().failed == 6
@@ -150,10 +150,10 @@ def test_a_server_that_is_not_there(tmp_path):
     settings = Settings(llm="m", llm_url="http://127.0.0.1:1/v1", cache_dir=tmp_path)
     with Chat.open(settings) as chat:
         with pytest.raises(
-            StoppedError, match=r"gives no replies: it cannot be reached.*See that it runs"
+            ModelUnavailableError, match=r"gives no replies: it cannot be reached.*See that it runs"
         ) as first:
             chat.ask(ASKED, number)
-        with pytest.raises(StoppedError, match="gives no replies") as second:  # and nobody tries any more
+        with pytest.raises(ModelUnavailableError, match="gives no replies") as second:  # and nobody tries any more
             chat.ask(LONG, number)
         assert second.value is not first.value
         assert chat.ledger.rows() == []  # nothing reached it
@@ -171,7 +171,7 @@ def test_a_server_that_goes_away(tmp_path):
                 chat.ask(Request("plan", ({"role": "user", "content": str(text)},), SCHEMA), number)
             except ModelError as caught:
                 came.append(type(caught))
-        assert came == [ReplyError] * 5 + [StoppedError] * 15
+        assert came == [InvalidReplyError] * 5 + [ModelUnavailableError] * 15
         assert len(server.bodies) == 1 + 6 * 6
 
 
@@ -212,20 +212,20 @@ def test_refused_requests_do_not_stop_the_others(refusal, tmp_path):
             came = came_of(chat, texts)
         assert came[0] is int
         assert came[-1] is int
-        assert all(issubclass(kind, ReplyError) for kind in came[1:-1])
+        assert all(issubclass(kind, InvalidReplyError) for kind in came[1:-1])
         with Chat.open(
             server.settings(tmp_path, concurrency=1)
         ) as chat:  # what is good comes from the cache, so that all calls are refused
             again = came_of(chat, [*texts[1:], "the last"])
         assert again[-2] is int
         assert again[-1] is int
-        assert all(issubclass(kind, ReplyError) for kind in again[:-2])
+        assert all(issubclass(kind, InvalidReplyError) for kind in again[:-2])
 
 
 def test_a_server_that_is_too_slow(tmp_path, monkeypatch):
     monkeypatch.setattr(chat_calls, "MAX_TRIES", 2)
     came, server, _ = asked(lambda *_: (time.sleep(2), ok({"a": 1}))[1], tmp_path, llm_timeout=0.3)
-    assert isinstance(came, ReplyError)
+    assert isinstance(came, InvalidReplyError)
     assert "did not answer in time" in str(came)
     assert len(server.bodies) == 2
 
@@ -234,7 +234,7 @@ def test_a_context_that_is_too_small_is_noticed(tmp_path):
     came, *_ = asked(
         lambda *_: ok({"a": 1}, usage={"prompt_tokens": 300, "completion_tokens": 5}), tmp_path, LONG
     )
-    assert isinstance(came, ReplyError)
+    assert isinstance(came, InvalidReplyError)
     assert "read only 300 of about" in str(came)
     assert "OLLAMA_CONTEXT_LENGTH" in str(came)
     fine, *_ = asked(

@@ -7,7 +7,7 @@ import json
 import pytest
 from model_server import RawServer, error, ok
 
-from gsw_graph.errors import ReplyError
+from gsw_graph.errors import InvalidReplyError
 from gsw_graph.models.chat import chat as chat_calls
 from gsw_graph.models.chat.chat import Chat, Request
 
@@ -105,7 +105,7 @@ def test_before_the_first_piece_a_call_is_made_again(tmp_path):
 def test_after_it_the_reply_is_given_up(broken, tmp_path):
     pieces = []
     with RawServer(lambda *_: broken) as server, Chat.open(server.settings(tmp_path, llm_timeout=1)) as chat:
-        with pytest.raises(ReplyError, match="broke in the middle"):
+        with pytest.raises(InvalidReplyError, match="broke in the middle"):
             chat.ask(TOLD, words, on_text=pieces.append)
         assert pieces == ["Par"]
         assert len(server.bodies) == 1
@@ -120,7 +120,7 @@ def test_a_cut_reply_and_a_refusal(tmp_path):
     ]
     with RawServer(lambda call, _: answers[call - 1]) as server, Chat.open(server.settings(tmp_path)) as chat:
         for said in ("cut off", "refused: I can't"):
-            with pytest.raises(ReplyError, match=said):
+            with pytest.raises(InvalidReplyError, match=said):
                 chat.ask(TOLD, words, on_text=lambda _: None)
 
 
@@ -136,5 +136,5 @@ def test_half_a_surrogate_pair_is_no_text(tmp_path):
         others = [Request("answer", ({"role": "user", "content": str(number)},)) for number in range(2)]
         assert chat.ask(others[0], str).value == "A\ufffd"
         assert chat.ask(others[0], str).cached
-        with pytest.raises(ReplyError, match="refused: No\ufffd"):
+        with pytest.raises(InvalidReplyError, match="refused: No\ufffd"):
             chat.ask(others[1], str)

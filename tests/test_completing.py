@@ -9,7 +9,7 @@ import pytest
 from model_server import ModelServer, stage_of, user_text
 
 from gsw_graph.ask import completing
-from gsw_graph.ask.answer.evidence import BUDGET, texts
+from gsw_graph.ask.answer.evidence import BUDGET, passage_lines
 from gsw_graph.ask.answer.quotes import cite
 from gsw_graph.ask.strategy import AnswerDraft
 from gsw_graph.config import Settings
@@ -93,8 +93,8 @@ def test_the_second_reading_has_no_more_tokens_than_the_first(monkeypatch):
     completing.complete(
         SimpleNamespace(notes=[]),
         draft,
-        list(texts(old)),
-        lambda found: list(texts(found)),
+        list(passage_lines(old)),
+        lambda found: list(passage_lines(found)),
         lambda items: read.extend(items) or draft,
     )
     assert BUDGET * 0.9 < sum(estimate(item.text) for item in read) <= BUDGET

@@ -8,7 +8,7 @@ import time
 import pytest
 
 from gsw_graph.concurrency import Cancel, map_unordered, prefetch
-from gsw_graph.errors import EndedError
+from gsw_graph.errors import WorkCancelledError
 
 
 def _ended(name):
@@ -92,5 +92,5 @@ def test_cancel_raises_from_the_next_check_on():
     cancel = Cancel()
     cancel.check()
     cancel.cancel("nobody waits")
-    with pytest.raises(EndedError, match="nobody waits"):
+    with pytest.raises(WorkCancelledError, match="nobody waits"):
         cancel.check()

@@ -14,7 +14,7 @@ import pytest
 import samples
 
 from gsw_graph.cypher import LABELS, TYPES, base_name, of_memory
-from gsw_graph.engine import split_address
+from gsw_graph.engine.address import split_address
 from gsw_graph.errors import InputError
 from gsw_graph.memory import Memory
 from gsw_graph.models.embed.embedder import Embedder

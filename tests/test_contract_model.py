@@ -12,7 +12,7 @@ from contract import rows
 from dump import differences, dump
 from model_server import Fault, ModelServer
 
-from gsw_graph.errors import SchemaError, StoppedError
+from gsw_graph.errors import ModelUnavailableError, SchemaError
 from gsw_graph.memory import Memory
 
 TEXTS = {
@@ -203,7 +203,7 @@ def test_a_model_that_refused_may_be_asked_again(asked, server, corpus):
     with Memory.open(settings=asked) as memory:
         memory.load(corpus)
         server.faults = (Fault("key"),)
-        with pytest.raises(StoppedError):
+        with pytest.raises(ModelUnavailableError):
             memory.ask(QUESTION)
         server.faults = ()
         assert memory.ask(QUESTION).answer == "Valle Alto"

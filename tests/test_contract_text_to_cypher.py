@@ -17,7 +17,7 @@ from scripted_chat import ScriptedChat
 
 from gsw_graph.ask.text_to_cypher import ROWS, parse_reply, query_by_question
 from gsw_graph.concurrency import never_cancelled
-from gsw_graph.errors import InputError, ReplyError
+from gsw_graph.errors import InputError, InvalidReplyError
 from gsw_graph.explore.full_text import marked_text, short_and_full
 from gsw_graph.memory import Memory
 from gsw_graph.store.reader import Reader
@@ -97,7 +97,7 @@ def test_the_request_names_what_the_memory_has(memory, tmp_path):
 def test_what_does_more_than_read_is_refused_whatever_the_model_writes(corpus, statement):
     before = dump(corpus)
     chat = ScriptedChat(block(statement), block(statement))
-    with pytest.raises(ReplyError):
+    with pytest.raises(InvalidReplyError):
         query(corpus, chat, "Delete everything")
     assert len(chat.told) == 2
     assert "--write" not in chat.told[0]
@@ -127,7 +127,7 @@ def test_the_error_of_a_statement_goes_to_the_model_once(corpus):
     assert query(corpus, chat).rows[0]["documents"] == 30
     assert len(chat.told) == 1
     chat = ScriptedChat(block("RETURN $missing AS x"), block("RETURN $missing AS x"))
-    with pytest.raises(ReplyError):
+    with pytest.raises(InvalidReplyError):
         query(corpus, chat)
 
 

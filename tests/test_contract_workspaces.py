@@ -8,8 +8,8 @@ import samples
 from contract import rows
 from dump import differences, dump
 
+from gsw_graph.store.vectors import pack_vector, unpack_vectors
 from gsw_graph.text.names import normalise
-from gsw_graph.text.words import pack_vector, unpack_vectors
 
 
 def test_counts_are_those_of_the_files(sample):

@@ -11,7 +11,7 @@ from scripted_chat import ScriptedChat
 
 from gsw_graph.ask.conversation import completed, depends, read, with_name
 from gsw_graph.ask.options import AskOptions
-from gsw_graph.ask.retrieve.context import Context
+from gsw_graph.ask.retrieve.context import RetrievalContext
 from gsw_graph.config import Settings
 from gsw_graph.errors import InputError
 from gsw_graph.memory import Memory
@@ -23,7 +23,7 @@ WHOLE = "When did Ottilie Grau die?"
 
 def context(*replies, turns=(TURN,)):
     chat = ScriptedChat(*replies)
-    return Context(None, None, None, llm=chat, options=AskOptions(turns=turns))
+    return RetrievalContext(None, None, None, llm=chat, options=AskOptions(turns=turns))
 
 
 @pytest.mark.parametrize("question", cases(__file__, "what_depends_on_what_came_before"))

@@ -10,7 +10,7 @@ from samples import cases
 from scripted_chat import ScriptedChat
 
 from gsw_graph.ask.plan import SCHEMA, decompose, parse, read_plan
-from gsw_graph.errors import ReplyError
+from gsw_graph.errors import InvalidReplyError
 from gsw_graph.models.prompts import prompt
 
 TWO = {
@@ -56,7 +56,7 @@ def test_a_plan_that_cannot_be_followed_is_mended_once():
 
 def test_a_plan_that_stays_wrong_is_no_plan():
     chat = ScriptedChat(LOST, LOST, TWO)
-    with pytest.raises(ReplyError):
+    with pytest.raises(InvalidReplyError):
         decompose("q", chat)
 
 
@@ -97,7 +97,7 @@ def test_the_examples_of_the_prompt_are_plans():
 def test_a_plan_for_another_question_is_refused(other):
     """Such as the one in the example of the prompt."""
     chat = ScriptedChat([other], [other])
-    with pytest.raises(ReplyError):
+    with pytest.raises(InvalidReplyError):
         decompose("In which town was the master of the bridge's builder born?", chat)
     assert chat.told[0].startswith(("the plan ('Who wrote Glass", "the steps of the plan say nothing"))
 

@@ -12,8 +12,8 @@ import pytest
 from waiting import until
 
 from gsw_graph.config import Settings
-from gsw_graph.engine import connect
 from gsw_graph.engine.embedded import EngineProcess
+from gsw_graph.engine.opening import connect
 from gsw_graph.errors import InputError, ModelError
 from gsw_graph.memory import Memory
 from gsw_graph.models.embed.embedder import EarlyModels, Embedder

@@ -19,19 +19,19 @@ from neo4j.exceptions import ClientError
 
 from gsw_graph.config import Settings
 from gsw_graph.engine import (
-    connect,
     embedded,
     embedded_child,
     embedded_folder,
     with_plain_errors,
 )
+from gsw_graph.engine.opening import connect
 from gsw_graph.errors import EngineError, InputError, MemoryLockedError
 
 POSIX = pytest.mark.skipif(os.name != "posix", reason="signals and modes of POSIX")
 HOLDER = """
 import sys, time
 from gsw_graph.config import Settings
-from gsw_graph.engine import connect
+from gsw_graph.engine.opening import connect
 connection = connect(Settings(memory=sys.argv[1]))
 print(connection.on_close.__self__._process.pid, flush=True)
 time.sleep(600)
@@ -116,7 +116,7 @@ def test_second_process_is_told_who_holds_the_memory(tmp_path):
         end(parent)
     text = str(caught.value)
     assert f"pid {parent.pid}" in text
-    assert "gsw_graph.engine import connect" in text  # its command
+    assert "gsw_graph.engine.opening import connect" in text  # its command
     assert str(tmp_path / "memory") in text
     assert "\n" not in text
 
@@ -190,7 +190,7 @@ def test_an_engine_that_died_is_reported(tmp_path):
         assert connection.on_close is not None
         os.kill(connection.on_close.__self__._process.pid, signal.SIGKILL)  # type: ignore[attr-defined]
         with pytest.raises(EngineError, match="has ended"):
-            connection.dialect.objection("RETURN 1")
+            connection.dialect.read_only_violation("RETURN 1")
 
 
 @POSIX

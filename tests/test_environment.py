@@ -14,7 +14,7 @@ from model_server import RawServer, ok
 from gsw_graph import config
 from gsw_graph.config import Settings, default_cache_dir, expanded
 from gsw_graph.engine import embedded_folder
-from gsw_graph.errors import EngineError, InputError, ModelError, StoppedError
+from gsw_graph.errors import EngineError, InputError, ModelError, ModelUnavailableError
 from gsw_graph.models.chat.chat import Chat, Request
 from gsw_graph.models.embed.server import ServerBackend
 from gsw_graph.models.endpoint import Endpoint
@@ -152,7 +152,7 @@ def test_case_43_no_request_follows_one_that_can_never_be_sent(tmp_path, monkeyp
     monkeypatch.setenv("ALL_PROXY", "socks5://127.0.0.1:9")
     with Chat.open(Settings(llm="m", llm_url=AWAY, cache_dir=tmp_path)) as chat:
         for _ in range(2):
-            with pytest.raises(StoppedError, match="SOCKS"):
+            with pytest.raises(ModelUnavailableError, match="SOCKS"):
                 chat.ask(TOLD, str, on_text=lambda _: None)
 
 

@@ -10,11 +10,11 @@ from evaluate_fakes import FakeMemory, questions, record
 from fake_memory import passage
 from model_server import ModelServer
 
-from gsw_graph.ask.asking import ask, prepared
+from gsw_graph.ask.asking import ask, prepare_query
 from gsw_graph.ask.options import AskOptions
-from gsw_graph.ask.retrieve.context import Context
+from gsw_graph.ask.retrieve.context import RetrievalContext
 from gsw_graph.ask.retrieve.strategies import STRATEGIES, strategies
-from gsw_graph.ask.strategy import Retrieved
+from gsw_graph.ask.strategy import RetrievalResult
 from gsw_graph.config import Settings
 from gsw_graph.evaluate import evaluate
 from gsw_graph.evaluate.report import notes
@@ -36,9 +36,9 @@ class Memory(FakeMemory):
         options = AskOptions(
             strategy=strategy, plan=plan, k=k, answer=answer, question_cache=question_cache, **others
         )
-        chosen, planned = prepared(question, options)
+        chosen, planned = prepare_query(question, options)
         reader = SimpleNamespace(has_pairs=lambda: True, round_trips=1, claims=lambda passages: [])
-        context = Context(
+        context = RetrievalContext(
             reader, None, lambda: None, llm=QuestionModel(self.chat) if llm else None, options=options
         )
         return ask(chosen, planned, context)
@@ -49,7 +49,7 @@ def said(monkeypatch, tmp_path):
     """What an evaluation with a new cache finds, in which the model says what `plan` and `answer` are."""
 
     def run(context, query, recipe):
-        return Retrieved([passage(1, title="T1", text=f"{query.question} Ada.")])
+        return RetrievalResult([passage(1, title="T1", text=f"{query.question} Ada.")])
 
     for name in ("ricr", "fusion"):
         monkeypatch.setitem(STRATEGIES, name, replace(STRATEGIES[name], run=run))

@@ -10,7 +10,7 @@ from evaluate_fakes import FakeMemory, questions, record
 
 from gsw_graph.ask.retrieve.strategies import strategies
 from gsw_graph.config import Settings
-from gsw_graph.errors import InputError, StoppedError
+from gsw_graph.errors import InputError, ModelUnavailableError
 from gsw_graph.evaluate import (
     compare,
     evaluate,
@@ -90,7 +90,7 @@ def test_a_budget_ends_a_run_that_goes_on_with_a_larger_one(tmp_path):
     said = {(f"q{n}?", "linked"): {"tokens": {"in": 90, "out": 10}} for n in range(6)}
     memory = Memory(nothing, said, settings=MODEL)
     memory.chat = SimpleNamespace(price=None)
-    with pytest.raises(StoppedError, match=r"budget of 250 tokens is used up.*larger budget goes on"):
+    with pytest.raises(ModelUnavailableError, match=r"budget of 250 tokens is used up.*larger budget goes on"):
         evaluate(memory, asked, ["linked"], out=tmp_path, budget="250tok")
     assert len((tmp_path / "answers.jsonl").read_text().splitlines()) == 4, (
         "the row that was paid for is kept"

@@ -9,7 +9,7 @@ import pytest
 from evaluate_fakes import FakeMemory, many, questions, record
 
 from gsw_graph.config import Settings
-from gsw_graph.errors import EngineError, InputError, StoppedError
+from gsw_graph.errors import EngineError, InputError, ModelUnavailableError
 from gsw_graph.evaluate import evaluate, run, write
 from gsw_graph.evaluate.data import Plans
 from gsw_graph.evaluate.journal import open_journal
@@ -121,7 +121,7 @@ def test_what_could_not_be_asked_is_asked_again_by_the_same_call(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "error", [EngineError("gone"), StoppedError("the key is refused"), KeyboardInterrupt()]
+    "error", [EngineError("gone"), ModelUnavailableError("the key is refused"), KeyboardInterrupt()]
 )
 def test_what_ends_a_run_leaves_it_to_be_gone_on_with(tmp_path, error):
     asked = questions(*(record(f"q{n}", 1) for n in range(5)))

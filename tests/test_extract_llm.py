@@ -9,7 +9,7 @@ import pytest
 from samples import cases
 from scripted_chat import ScriptedChat
 
-from gsw_graph.errors import ReplyError
+from gsw_graph.errors import InvalidReplyError
 from gsw_graph.extract.llm import (
     LONGEST,
     MOST,
@@ -234,7 +234,7 @@ def test_a_reply_that_finds_nothing_where_there_are_names_is_refused():
     with pytest.raises(ValueError, match="although the passage names 1902, Ana Ruiz, Stone Pier"):
         check(document(title=""), 0)(nothing)
     assert check(document("and so on", title=""), 0)(nothing) == Extraction()
-    with pytest.raises(ReplyError):
+    with pytest.raises(InvalidReplyError):
         extract_passage(document(), 0, ScriptedChat(nothing, nothing), second_pass=False)
 
 

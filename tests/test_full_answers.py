@@ -15,14 +15,14 @@ from full_answer import CODE, TEXT, full_answer
 from mcp import Client
 from scripted_chat import ScriptedChat
 
-from gsw_graph.ask.answer.evidence import gather
+from gsw_graph.ask.answer.evidence import select_evidence
 from gsw_graph.ask.answer.reader import in_full
-from gsw_graph.ask.strategy import Retrieved
+from gsw_graph.ask.strategy import RetrievalResult
 from gsw_graph.cli.text.answers import print_answer
 from gsw_graph.cli.text.output import COMPLETED, Streamed, Waiting
 from gsw_graph.explore.full_text import Lines, marked_text, short_and_full
 from gsw_graph.model.results import Answer, Statement
-from gsw_graph.serve.remote import rebuild
+from gsw_graph.serve.client import rebuild
 
 fake = cli_runner.fake
 FOLLOWS = "It was 43 years old. (not stated, follows from [1, 2])"
@@ -242,7 +242,7 @@ REPLIES = [
 @pytest.mark.parametrize("reply", REPLIES)
 def test_what_a_model_says_is_printed_once_as_it_comes(reply, monkeypatch, capsys):
     question = "Where was the builder of the bridge born?"
-    lines = gather(question, Retrieved([passage(1, text=BRIDGE), passage(2, text=BORN)]))
+    lines = select_evidence(question, RetrievalResult([passage(1, text=BRIDGE), passage(2, text=BORN)]))
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
     streamed = Streamed(Waiting())
     draft = in_full(question, lines, ScriptedChat(reply, reply), on_text=streamed.on_text)

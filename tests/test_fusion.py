@@ -7,8 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from gsw_graph.ask.retrieve.chains.bridges import bridges
+from gsw_graph.ask.retrieve.chains.candidates import rescored
+from gsw_graph.ask.retrieve.chains.records import ScoredPair
 from gsw_graph.ask.retrieve.names import graph as name_graph
-from gsw_graph.ask.retrieve.qa_chains import ScoredPair, bridges, rescored
 from gsw_graph.ask.retrieve.recipes import FusionRecipe
 from gsw_graph.store.facts import Pair
 

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from gsw_graph.errors import InputError, StoppedError
+from gsw_graph.errors import InputError, ModelUnavailableError
 from gsw_graph.models.chat.cache import Entry, total
 from gsw_graph.models.chat.limits import Budget, dollars, price_of
 
@@ -110,7 +110,7 @@ def test_what_does_not_fit_is_refused():
     budget.settle(budget.reserve(20, 10))  # a call that failed took nothing
     assert budget.spent == 70
     with pytest.raises(
-        StoppedError,
+        ModelUnavailableError,
         match="the budget of 100 tokens is used up: 70 tokens spent, the next call takes about 31 tokens",
     ):
         budget.reserve(20, 11)

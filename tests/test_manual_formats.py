@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from gsw_graph import loaders
-from gsw_graph.loaders import asciidoc, restructured
+from gsw_graph.loaders import asciidoc, converter
 from gsw_graph.model.documents import Document, Skipped
 
 RST = """
@@ -190,7 +190,7 @@ def test_headings_are_sections(tmp_path: Path, name: str, text: str) -> None:
 def test_restructured_text_without_its_libraries_is_text(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(restructured, "find_spec", lambda _: None)
+    monkeypatch.setattr(converter, "find_spec", lambda _: None)
     _, text, _ = read(tmp_path, "manual.rst", "Quickstart\n==========\n\nSee :ref:`guide`.\n")
     assert ":ref:" in text
 

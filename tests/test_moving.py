@@ -12,7 +12,7 @@ from dump import differences, dump
 
 from gsw_graph.config import Settings
 from gsw_graph.errors import InputError, SchemaError
-from gsw_graph.load import moving
+from gsw_graph.load import backup
 from gsw_graph.memory import Memory
 
 HOSTILE = "quote ' \" <b>&amp; ]]> \n\r\t \u2028 \ufffe\uffff 𝒳é NUL\0 \x1b[31m end\\"
@@ -68,7 +68,7 @@ def test_a_copy_is_equal_and_one_that_was_cut_off_is_no_memory(tmp_path, sample,
     settings = [Settings(memory=str(tmp_path / name)) for name in ("from", "cut", "to")]
     with Memory.open(settings=settings[0]) as source:
         source.restore(tmp_path / "memory.jsonl")
-    real = moving._write
+    real = backup._write
     calls = []
 
     def failing(*arguments):
@@ -78,9 +78,9 @@ def test_a_copy_is_equal_and_one_that_was_cut_off_is_no_memory(tmp_path, sample,
         real(*arguments)
 
     with monkeypatch.context() as patch:
-        patch.setattr(moving, "_write", failing)
+        patch.setattr(backup, "_write", failing)
         with pytest.raises(KeyboardInterrupt):
-            moving.copy(settings[0], settings[1])
+            backup.copy(settings[0], settings[1])
     with Memory.open(settings=settings[1]) as cut:
         assert cut.status().nodes == {}
         assert [finding.mend for finding in cut.doctor() if finding.check == "memory"] == [
@@ -88,11 +88,11 @@ def test_a_copy_is_equal_and_one_that_was_cut_off_is_no_memory(tmp_path, sample,
         ]
         with pytest.raises(SchemaError, match="copy that was cut off"):
             cut.load(contract.CORPUS)
-    moving.copy(settings[0], settings[2])
+    backup.copy(settings[0], settings[2])
     with Memory.open(settings=settings[2]) as target:
         assert differences(dump(sample), dump(target)) == []
     with pytest.raises(InputError, match="onto itself"):
-        moving.copy(settings[0], settings[0])
+        backup.copy(settings[0], settings[0])
 
 
 @pytest.mark.parametrize(
@@ -162,7 +162,7 @@ def test_a_dump_while_another_process_loads_is_restored(place, tmp_path):
 
 def test_a_dump_has_both_nodes_of_each_relationship(sample, tmp_path, monkeypatch):
     """Who writes without gswgraph waits for no dump: what comes after its kind was read is left out with its relationships."""
-    real = moving._to_line
+    real = backup._to_line
     late = []
 
     def disturbed(kind, row):
@@ -172,7 +172,7 @@ def test_a_dump_has_both_nodes_of_each_relationship(sample, tmp_path, monkeypatc
             sample._connection.driver.execute_query(query, database_=sample._connection.database)
         return real(kind, row)
 
-    monkeypatch.setattr(moving, "_to_line", disturbed)
+    monkeypatch.setattr(backup, "_to_line", disturbed)
     made = sample.dump(tmp_path / "memory.jsonl")
     assert late
     assert "late" not in (tmp_path / "memory.jsonl").read_text()
@@ -183,7 +183,7 @@ def test_a_dump_has_both_nodes_of_each_relationship(sample, tmp_path, monkeypatc
 def test_who_writes_waits_for_a_dump(sample, tmp_path, monkeypatch):
     """Half a document is in no dump: one that begins is of one moment."""
     other = Memory(sample._connection, sample._settings)
-    real = moving._to_line
+    real = backup._to_line
     threads = []
 
     def slow(*arguments):
@@ -198,7 +198,7 @@ def test_who_writes_waits_for_a_dump(sample, tmp_path, monkeypatch):
             assert threads[0].is_alive()
         return real(*arguments)
 
-    monkeypatch.setattr(moving, "_to_line", slow)
+    monkeypatch.setattr(backup, "_to_line", slow)
     sample.dump(tmp_path / "held.jsonl")
     threads[0].join()
     assert "Zed Ott" not in (tmp_path / "held.jsonl").read_text()

@@ -16,7 +16,8 @@ import pytest
 from engines import empty, free_ports, opened
 
 from gsw_graph.config import Settings
-from gsw_graph.engine import connect, neo4j, readonly
+from gsw_graph.engine import neo4j, readonly
+from gsw_graph.engine.opening import connect
 from gsw_graph.errors import EngineError, GswGraphError
 
 CYPHER = Path(__file__).parents[1] / "cypher"
@@ -113,7 +114,7 @@ def count(connection):
 
 
 def test_reads_are_seen_as_reads(connection):
-    assert {query: found for query in READS if (found := connection.dialect.objection(query))} == {}
+    assert {query: found for query in READS if (found := connection.dialect.read_only_violation(query))} == {}
 
 
 def test_every_statement_that_reads_is_seen_as_a_read(connection):
@@ -121,7 +122,7 @@ def test_every_statement_that_reads_is_seen_as_a_read(connection):
     for folder in ("read", "explore", "examples"):
         for file in sorted((CYPHER / folder).glob("*.cypher")):
             if file.name.count(".") == 1 or f".{connection.dialect.name}." in file.name:
-                found[file.name] = connection.dialect.objection(file.read_text(encoding="utf-8"))
+                found[file.name] = connection.dialect.read_only_violation(file.read_text(encoding="utf-8"))
     assert {name: why for name, why in found.items() if why} == {}
 
 
@@ -143,7 +144,7 @@ def test_writes_are_seen_as_writes_and_not_run(connection):
 
     def allowed(query):
         try:
-            return connection.dialect.objection(query) is None
+            return connection.dialect.read_only_violation(query) is None
         except EngineError:  # a statement that this server does not know
             return False
 
@@ -156,7 +157,7 @@ def test_writes_are_seen_as_writes_and_not_run(connection):
 @pytest.mark.parametrize("query", UNREADABLE)
 def test_what_the_server_cannot_read_is_an_error_with_its_reason(connection, query):
     with pytest.raises(EngineError, match=r"cannot read the query: .{10}"):
-        connection.dialect.objection(query)
+        connection.dialect.read_only_violation(query)
 
 
 @pytest.mark.parametrize(
@@ -164,12 +165,12 @@ def test_what_the_server_cannot_read_is_an_error_with_its_reason(connection, que
     ["CREATE (n)", "MATCH (n) SET n.y = 1. RETURN n", "RETURN 'open", "MATCH ({a: 'it''s'}) CREATE (m)"],
 )
 def test_words_alone_tell_a_write(query):
-    assert readonly.objection(query)
+    assert readonly.read_only_violation(query)
 
 
 @pytest.mark.parametrize("query", [*READS, "MATCH (n) RETURN n.load AS csv", "RETURN `a``CREATE` AS x"])
 def test_words_of_reads_are_no_writes(query):
-    assert readonly.objection(query) is None
+    assert readonly.read_only_violation(query) is None
     assert readonly.unknown_function(query) is None
     assert readonly.asks_server(query) or readonly.unknown_to_embedded(query) is None
 
@@ -422,7 +423,7 @@ def test_urls_that_cannot_be_used(url):
 
 def test_case_29_two_first_loads_at_the_same_time(server_settings):
     """Two processes make the schema of an empty database: both do, whoever waits for whom."""
-    code = "from gsw_graph.config import Settings; from gsw_graph.engine import connect; from gsw_graph.store import schema; schema.prepare(connect(Settings.from_env()), 'fake', 8)"
+    code = "from gsw_graph.config import Settings; from gsw_graph.engine.opening import connect; from gsw_graph.store import schema; schema.prepare(connect(Settings.from_env()), 'fake', 8)"
     known = {
         "NEO4J_URI": server_settings.memory,
         "NEO4J_PASSWORD": server_settings.password or "",

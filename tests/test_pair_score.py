@@ -9,7 +9,7 @@ import pytest
 
 from gsw_graph.ask.retrieve.pair_score import (
     FEATURES,
-    concrete,
+    fill_references,
     scores,
 )
 from gsw_graph.ask.retrieve.recipes import Fit
@@ -40,7 +40,7 @@ QUESTION, ORIGINAL, RELATION = rows((1, 0), (0, 1), (0.6, 0.8))
     ],
 )
 def test_answers_are_put_into_the_question(question, answers, text):
-    assert concrete(question, answers).text == text
+    assert fill_references(question, answers).text == text
 
 
 # Features

@@ -14,13 +14,20 @@ from chain_fakes import TWO, Find, answers, fates, grown, pair, plan, run, score
 from doc_blocks import REPOSITORY
 from scripted_chat import ScriptedChat
 
-from gsw_graph.ask.answer.evidence import Item, Run, Sentence, chains, disagreements, gather
+from gsw_graph.ask.answer.evidence import (
+    EvidenceLine,
+    FactGroup,
+    Sentence,
+    chains,
+    disagreements,
+    select_evidence,
+)
 from gsw_graph.ask.answer.reader import UNSUPPORTED, build_request, parse_reply, read_answer
 from gsw_graph.ask.options import AskOptions
 from gsw_graph.ask.retrieve import entities
-from gsw_graph.ask.retrieve.qa_chains import one_hop
+from gsw_graph.ask.retrieve.chains.search import one_hop
 from gsw_graph.ask.retrieve.recipes import PANINI
-from gsw_graph.ask.strategy import Retrieved
+from gsw_graph.ask.strategy import RetrievalResult
 from gsw_graph.errors import InputError
 from gsw_graph.model.results import Claim, Conflict, RankedPassage
 from gsw_graph.models.prompts import prompt
@@ -166,14 +173,14 @@ def test_all_pairs_of_the_surviving_chains_are_shown_and_each_once():
         for n in range(5)
     ]
     cited = {f"passage of {one}": passage(one) for one in ("a", "p0", "p1", "p2", "p3", "p4")}
-    items = gather("q", Retrieved([], grown(steps, "q", Find(table)), cited), chains)
+    items = select_evidence("q", RetrievalResult([], grown(steps, "q", Find(table)), cited), chains)
     assert [item.answer for item in items] == ["Ana", "Town0", "Town1", "Town2", "Town3", "Town4"]
 
 
 # The readers
 
 LINES = [
-    Item("Who built the pier? Ana Ruiz", passage("a", "Ana Ruiz built the pier."), "Who built it?", "Ana")
+    EvidenceLine("Who built the pier? Ana Ruiz", passage("a", "Ana Ruiz built the pier."), "Who built it?", "Ana")
 ]
 
 
@@ -201,7 +208,7 @@ def test_the_example_of_a_prompt_reasons_before_it_answers(task):
 
 def test_the_reader_of_the_papers_reads_facts_too():
     """Runs are JSON: their rule stands in the place of what the prompt says of lines."""
-    facts = [Item("", passage("a"), run=Run((Sentence("pier", "built by Ana"),)))]
+    facts = [EvidenceLine("", passage("a"), run=FactGroup((Sentence("pier", "built by Ana"),)))]
     system = build_request("Who?", facts, "answer_paper").messages[0]["content"]
     assert system.startswith(prompt("answer_compact"))
     assert "Reason before you answer" in system
@@ -211,10 +218,10 @@ def test_the_reader_of_the_papers_reads_facts_too():
 
 def test_readers_of_papers_see_no_line_beside_their_evidence():
     claims = [Claim("1902", ["passage of a"], ["a"], 0.5), Claim("1904", ["passage of b"], ["b"], 0.5)]
-    found = Retrieved([passage("a"), passage("b")], conflicts=[Conflict("When was it built?", claims)])
+    found = RetrievalResult([passage("a"), passage("b")], conflicts=[Conflict("When was it built?", claims)])
     assert len(list(disagreements(found, LINES))) == 2
     for reader in ("answer_panini", "answer_paper"):
-        assert list(disagreements(replace(found, reader=reader), LINES)) == []
+        assert list(disagreements(replace(found, prompt_name=reader), LINES)) == []
 
 
 def test_a_reader_that_there_is_not_is_refused():

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from samples import cases
 
-from gsw_graph.ask.conflicts import find_conflicts, weighed
+from gsw_graph.ask.conflicts import discount_confidence, find_conflicts
 from gsw_graph.ask.plan import parse
 from gsw_graph.ask.retrieve.comparison import sides_of
 from gsw_graph.ask.retrieve.intent import (
@@ -103,8 +103,8 @@ def test_who_says_what_against_whom():
     assert [(claim.titles, claim.confidence) for claim in found.claims] == expected
     assert "1902" in found.claims[0].answer
     assert found.claims[1].answer == "1911"
-    assert weighed(AnswerDraft("1911", confidence=0.9), [found]).confidence == pytest.approx(0.3)
-    assert weighed(AnswerDraft("Ana", confidence=0.9), [found]).confidence == 0.9
+    assert discount_confidence(AnswerDraft("1911", confidence=0.9), [found]).confidence == pytest.approx(0.3)
+    assert discount_confidence(AnswerDraft("Ana", confidence=0.9), [found]).confidence == 0.9
 
 
 def test_a_document_has_one_vote_however_many_passages_it_is_cut_into():

@@ -7,7 +7,7 @@ import json
 import pytest
 from model_server import RawServer, ok
 
-from gsw_graph.extract import Work
+from gsw_graph.extract import ExtractionJob
 from gsw_graph.extract.pool import ByModel
 from gsw_graph.model.documents import Document, Passage
 from gsw_graph.models.chat.chat import Chat
@@ -61,7 +61,7 @@ def reply(_, body):
 
 def workspace(profile, folder, answer=reply):
     with RawServer(answer) as server, Chat.open(server.settings(folder)) as chat:
-        (work,) = ByModel(chat, 2, profile).run([Work(DOCUMENT, "new")])
+        (work,) = ByModel(chat, 2, profile).run([ExtractionJob(DOCUMENT, "new")])
     return work, server
 
 

@@ -7,8 +7,8 @@ import json
 import pytest
 import samples
 
-from gsw_graph.ask.answer.evidence import Item
-from gsw_graph.ask.answer.reader import supported
+from gsw_graph.ask.answer.evidence import EvidenceLine
+from gsw_graph.ask.answer.reader import supporting_lines
 from gsw_graph.ask.retrieve.names.linking import lucene_words
 from gsw_graph.ask.retrieve.names.rerank import QueryTerms
 from gsw_graph.model.results import RankedPassage
@@ -23,17 +23,17 @@ def answers(kind):
 
 
 def line(text):
-    return Item(text, RankedPassage("p", "t", text, "s", "d", 0.5))
+    return EvidenceLine(text, RankedPassage("p", "t", text, "s", "d", 0.5))
 
 
 @pytest.mark.parametrize(("answer", "text"), answers("same"))
 def test_case_44_an_answer_is_supported_in_every_form(answer, text):
-    assert supported("What was it?", answer, [0], [line(text)], judged=False) == [0]
+    assert supporting_lines("What was it?", answer, [0], [line(text)], is_comparison=False) == [0]
 
 
 @pytest.mark.parametrize(("answer", "text"), answers("other"))
 def test_case_44_another_number_supports_nothing(answer, text):
-    assert supported("What was it?", answer, [0], [line(text)], judged=False) == []
+    assert supporting_lines("What was it?", answer, [0], [line(text)], is_comparison=False) == []
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,9 @@ import re
 import pytest
 from chain_fakes import Find, grown, pair, plan
 
-from gsw_graph.ask.answer.evidence import BUDGET, chains, gather, listed, passages
-from gsw_graph.ask.retrieve.qa_chains import ScoredPair
-from gsw_graph.ask.strategy import Retrieved
+from gsw_graph.ask.answer.evidence import BUDGET, chains, passages, render_evidence, select_evidence
+from gsw_graph.ask.retrieve.chains.records import ScoredPair
+from gsw_graph.ask.strategy import RetrievalResult
 from gsw_graph.model.results import RankedPassage
 from gsw_graph.models.chat.request import estimate
 
@@ -38,7 +38,7 @@ def found(passages=(), cited="abcd", descriptions=()):
         "second of Ana": [scored("c", 0.7, "Rome")],
         "second of Bo": [scored("d", 0.6, "Oslo")],
     }
-    return Retrieved(
+    return RetrievalResult(
         list(passages),
         grown(TWO, "the original", Find(table)),
         {f"passage of {one}": passage(one) for one in cited},
@@ -50,7 +50,7 @@ def texts(items):
 
 
 def test_pairs_stand_hop_by_hop_the_best_chain_first():
-    items = gather("q", found([passage("e")]))
+    items = select_evidence("q", found([passage("e")]))
     assert texts(items) == [
         "question a Ana",
         "question c Rome",
@@ -76,7 +76,7 @@ def test_the_best_chain_of_every_sequence_steers_what_is_read():
     }
     below = [passage("x", "It rained. The Cray Bridge was built by Ana Ruiz.")]
     cited = {f"passage of {one}": passage(one) for one in ("c0", "c1", "m0", "m1")}
-    items = gather("Which is older?", Retrieved([], grown(sides, "q", Find(table)), cited, below=below))
+    items = select_evidence("Which is older?", RetrievalResult([], grown(sides, "q", Find(table)), cited, extra=below))
     assert [item.answer for item in items[:-1]] == ["Marrow0", "Cray0", "Marrow1", "Cray1"]
     assert items[-1].text == "title x: … The Cray Bridge was built by Ana Ruiz."
 
@@ -88,15 +88,15 @@ def test_forms_of_evidence():
         f"question {one} {answer} (person: singer)"
         for one, answer in (("a", "Ana"), ("c", "Rome"), ("b", "Bo"), ("d", "Oslo"))
     ]
-    assert texts(gather("q", everything, chains)) == told
+    assert texts(select_evidence("q", everything, chains)) == told
     expected = [f"title {one}: Text of {one}." for one in "abcd"]
-    assert texts(gather("q", everything, passages)) == expected
+    assert texts(select_evidence("q", everything, passages)) == expected
 
 
 def test_without_chains_the_passages_are_the_evidence():
-    plain = Retrieved([passage("e", "title e\nFirst."), passage("f", "Second.", title="")])
-    assert texts(gather("q", plain)) == ["title e: First.", "Second."]
-    assert gather("q", Retrieved([])) == []
+    plain = RetrievalResult([passage("e", "title e\nFirst."), passage("f", "Second.", title="")])
+    assert texts(select_evidence("q", plain)) == ["title e: First.", "Second."]
+    assert select_evidence("q", RetrievalResult([])) == []
 
 
 # Sentences of passages further down
@@ -108,8 +108,8 @@ BUILT = "The weather was fine. The Marrow Bridge was built by Ana Ruiz. Many cam
 def test_below_the_best_passages_sentences_are_read_that_say_what_is_asked():
     best = [passage(f"{n}") for n in range(5)]
     further = passage("x", BUILT)
-    for held in (Retrieved([*best, further]), Retrieved(best, below=[further])):
-        *_, last = gather(ASKED, held)
+    for held in (RetrievalResult([*best, further]), RetrievalResult(best, extra=[further])):
+        *_, last = select_evidence(ASKED, held)
         assert (
             last.text
             == "title x: … The Marrow Bridge was built by Ana Ruiz. … She was born in Port Ellery by the sea."
@@ -123,7 +123,7 @@ def test_below_the_best_passages_sentences_are_read_that_say_what_is_asked():
 def test_the_last_passages_are_shortened_and_not_the_first():
     long = "wide words " * 4000
     short = "Ana was born in Rome."
-    items = gather("q", Retrieved([passage("e", long), passage("f", short), passage("g", long)]))
+    items = select_evidence("q", RetrievalResult([passage("e", long), passage("f", short), passage("g", long)]))
     sizes = [estimate(item.text) for item in items]
     assert items[1].text.endswith(short)
     assert BUDGET * 0.95 < sum(sizes) <= BUDGET
@@ -137,7 +137,7 @@ def test_the_last_passages_are_shortened_and_not_the_first():
 
 def test_lists_of_numbers_in_code_stay_as_they_are():
     code = "numbers = [1, 2]\n[3] is a line\n\0 [4][5]\nprint(numbers[0], [[6]])"
-    (item,) = gather("q", Retrieved([passage("e", f"See [7].\n```python\n{code}\n```\nThen [8].")]))
+    (item,) = select_evidence("q", RetrievalResult([passage("e", f"See [7].\n```python\n{code}\n```\nThen [8].")]))
     assert item.text.split("\n    ") == [
         "title e: See (7).",
         "numbers = [1, 2]",
@@ -161,7 +161,7 @@ HOSTILE = [
 
 
 def check_lines(items):
-    first, *lines, last = listed(items).split("\n")
+    first, *lines, last = render_evidence(items).split("\n")
     code = re.fullmatch("<<<evidence ([0-9a-f]{12})", first)
     assert code
     assert last == f"evidence {code[1]}>>>"
@@ -169,7 +169,7 @@ def check_lines(items):
     found = [line.partition(" ")[0] for line in lines]
     expected = [f"[{n}]" for n in range(1, len(items) + 1)]
     assert found == expected
-    assert listed(items).splitlines() == [
+    assert render_evidence(items).splitlines() == [
         first,
         *lines,
         last,
@@ -182,8 +182,8 @@ def check_lines(items):
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_a_document_cannot_write_a_line(text):
-    check_lines(gather("q", Retrieved([passage("e", text), passage("f", "Rome.", title=text), passage("g")])))
+    check_lines(select_evidence("q", RetrievalResult([passage("e", text), passage("f", "Rome.", title=text), passage("g")])))
     table = {"first": [ScoredPair(pair("a", text, question=text, descriptions=[text]), ("vector",), 0.9)]}
     check_lines(
-        gather("q", Retrieved([], grown(plan("first"), "q", Find(table)), {"passage of a": passage("a")}))
+        select_evidence("q", RetrievalResult([], grown(plan("first"), "q", Find(table)), {"passage of a": passage("a")}))
     )

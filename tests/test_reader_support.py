@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 from samples import cases
 
-from gsw_graph.ask.answer.evidence import Item
-from gsw_graph.ask.answer.reader import supported
+from gsw_graph.ask.answer.evidence import EvidenceLine
+from gsw_graph.ask.answer.reader import supporting_lines
 from gsw_graph.model.results import RankedPassage
 
 
 def line(text, behind=""):
-    return Item(text, RankedPassage("p", "t", behind or text, "s", "d", 0.5))
+    return EvidenceLine(text, RankedPassage("p", "t", behind or text, "s", "d", 0.5))
 
 
 LINES = [
@@ -26,11 +26,11 @@ LINES = [
 ASKED = "Where was the builder of the Marrow Bridge born?"
 
 
-def stands(answer, *named, question=ASKED, judged=False):
+def stands(answer, *named, question=ASKED, is_comparison=False):
     """By numbers from 1."""
     return [
         place + 1
-        for place in supported(question, answer, [number - 1 for number in named], LINES, judged=judged)
+        for place in supporting_lines(question, answer, [number - 1 for number in named], LINES, is_comparison=is_comparison)
     ]
 
 
@@ -44,15 +44,15 @@ def test_the_lines_an_answer_stands_on(answer, named, lines):
 
 def test_what_a_comparing_step_says_need_not_stand_in_words():
     for answer in ("three", "three years", "43"):
-        assert stands(answer, 2, 3, judged=True) == [2, 3]
-        assert len(stands(answer, 99, judged=True)) == 1
+        assert stands(answer, 2, 3, is_comparison=True) == [2, 3]
+        assert len(stands(answer, 99, is_comparison=True)) == 1
         assert stands(answer, 2, 3) == []
 
 
 def test_scripts_without_spaces():
     lines = [line("彼は大阪で生まれた。"), line("彼女は東京で生まれた。")]
-    assert supported("どこで", "東京", [], lines, judged=False) == [1]
-    assert supported("どこで", "京都", [0], lines, judged=False) == [0], (
+    assert supporting_lines("どこで", "東京", [], lines, is_comparison=False) == [1]
+    assert supporting_lines("どこで", "京都", [0], lines, is_comparison=False) == [0], (
         "a script without capitals shows no names"
     )
-    assert supported("いつ", "1952年", [0], lines, judged=False) == []
+    assert supporting_lines("いつ", "1952年", [0], lines, is_comparison=False) == []

@@ -17,7 +17,7 @@ from gsw_graph.cypher import statement
 from gsw_graph.engine import read_again
 from gsw_graph.store.facts import hop
 from gsw_graph.store.reader import NeighbourName, Reader
-from gsw_graph.text.words import pack_vector
+from gsw_graph.store.vectors import pack_vector
 
 VECTOR = pack_vector(np.ones(2, np.float32))
 SIDE_BY_SIDE = re.compile(r"collect\((?!DISTINCT)\w+\.\w+\) AS[^\n]*collect\(")

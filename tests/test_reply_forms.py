@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from model_server import SCHEMA, Listener, RawServer
 
 from gsw_graph.concurrency import Cancel
-from gsw_graph.errors import EndedError, ReplyError, StoppedError
+from gsw_graph.errors import InvalidReplyError, ModelUnavailableError, WorkCancelledError
 from gsw_graph.memory import Memory
 from gsw_graph.models.chat import chat as chat_calls
 from gsw_graph.models.chat.chat import CallContext, Chat, Request
@@ -122,7 +122,7 @@ def test_case_50_a_reply_is_read_in_every_form(form, tmp_path):
 @pytest.mark.parametrize("streamed", [True, False])
 def test_case_50_what_is_no_reply_is_named(headers, body, said, streamed, tmp_path):
     with RawServer(lambda *_: (200, headers, body)) as server, Chat.open(server.settings(tmp_path)) as chat:
-        with pytest.raises(ReplyError, match=said):
+        with pytest.raises(InvalidReplyError, match=said):
             chat.ask(TOLD if streamed else ASKED, str, on_text=(lambda _: None) if streamed else None)
         assert not chat.known(TOLD)
 
@@ -134,7 +134,7 @@ def test_case_50_pieces_without_an_end_are_no_reply(tmp_path):
         Chat.open(server.settings(tmp_path)) as chat,
     ):
         for on_text in (None, lambda _: None):
-            with pytest.raises(ReplyError, match="broke off in the middle"):
+            with pytest.raises(InvalidReplyError, match="broke off in the middle"):
                 chat.ask(TOLD, str, on_text=on_text)
 
 
@@ -145,7 +145,7 @@ def test_case_50_a_page_of_the_web_is_no_chat_server(streamed, tmp_path):
             lambda *_: (200, {"Content-Type": "text/html"}, "<html>\n<p>Welcome</p>\n</html>")
         ) as server,
         Chat.open(server.settings(tmp_path)) as chat,
-        pytest.raises(StoppedError, match="no chat server"),
+        pytest.raises(ModelUnavailableError, match="no chat server"),
     ):
         chat.ask(TOLD, str, on_text=(lambda _: None) if streamed else None)
 
@@ -225,7 +225,7 @@ def test_a_second_equal_request_can_be_cancelled(tmp_path):
         def ask_again():
             try:
                 chat.ask(ASKED, str, context=CallContext(check=cancel.check))
-            except EndedError as error:
+            except WorkCancelledError as error:
                 raised.append(error)
 
         first = threading.Thread(target=lambda: chat.ask(ASKED, str))
@@ -236,7 +236,7 @@ def test_a_second_equal_request_can_be_cancelled(tmp_path):
         cancel.cancel()
         second.join(30)
         try:
-            assert [type(error) for error in raised] == [EndedError]
+            assert [type(error) for error in raised] == [WorkCancelledError]
             assert first.is_alive()
         finally:
             free.set()

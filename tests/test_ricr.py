@@ -136,7 +136,7 @@ def test_an_empty_first_hop_falls_back_on_the_original_question_and_says_so(noth
     beams = grown(TWO, "the original", find)
     assert find.calls == [["first"], ["the original"], ["second of Ana"]]
     found = [
-        (expansion.step.id, expansion.concrete.text, expansion.instead and expansion.instead.text)
+        (expansion.step.id, expansion.concrete.text, expansion.fallback_question and expansion.fallback_question.text)
         for expansion in beams.expansions
     ]
     expected = [

@@ -19,7 +19,7 @@ from chain_fakes import (  # noqa: F401 - a fixture
     ways,
 )
 
-from gsw_graph.ask.retrieve.qa_chains import ScoredPair
+from gsw_graph.ask.retrieve.chains.records import ScoredPair
 from gsw_graph.ask.retrieve.recipes import ChainRecipe, panini_code
 
 # Which chains are kept

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import pytest
 from chain_fakes import grown, other_scores, plan, scored  # noqa: F401 - a fixture
 
-from gsw_graph.ask.retrieve import qa_chains as module
+from gsw_graph.ask.retrieve.chains import beam as module
 
 WIDE = 10_000
 ORIGINAL = "original"  # nothing is found for it, so that falling back changes nothing

@@ -15,10 +15,10 @@ import samples
 import served
 from served import events
 
-from gsw_graph.errors import EndedError, InputError
+from gsw_graph.errors import InputError, WorkCancelledError
 from gsw_graph.model.results import Answer, Documents, History, Shown, Status
 from gsw_graph.serve.app import JSON_LIMIT, BindAddress
-from gsw_graph.serve.remote import rebuild
+from gsw_graph.serve.client import rebuild
 
 BAD_REQUESTS = json.loads((samples.DATA / "bad_requests.json").read_text(encoding="utf-8"))
 ASKED = "Who drew the Old Customs House of Port Aldous?"
@@ -248,10 +248,10 @@ def test_a_full_line_says_when_to_come_back(corpus, monkeypatch):
         while not go.wait(0.02):
             try:
                 cancel.check()
-            except EndedError:
+            except WorkCancelledError:
                 ended.set()
                 raise
-        raise EndedError("over")
+        raise WorkCancelledError("over")
 
     monkeypatch.setattr(corpus, "ask", ask)
     with served.served(corpus, asks=1, waiting=1, seconds=1.0) as one:

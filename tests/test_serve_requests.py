@@ -16,13 +16,13 @@ import served
 from mcp import Client
 from served import OWNER
 
-from gsw_graph.engine import split_address
+from gsw_graph.engine.address import split_address
 from gsw_graph.engine.embedded_folder import RunningServer
 from gsw_graph.errors import InputError
 from gsw_graph.memory import Memory
 from gsw_graph.serve.app import described
+from gsw_graph.serve.client import RemoteMemory
 from gsw_graph.serve.context import AppState
-from gsw_graph.serve.remote import RemoteMemory
 from gsw_graph.store import schema
 
 ASKED = "Who drew the Old Customs House of Port Aldous?"

@@ -11,7 +11,7 @@ import contract
 import pytest
 
 from gsw_graph.concurrency import Cancel, FairLock
-from gsw_graph.errors import EndedError
+from gsw_graph.errors import WorkCancelledError
 from gsw_graph.serve import context
 
 QUESTIONS = (
@@ -122,19 +122,19 @@ def test_what_nobody_waits_for_is_ended(corpus, monkeypatch):
         stages.append(stage)
         cancel.cancel("the client is gone")
 
-    with pytest.raises(EndedError, match="the client is gone"):
+    with pytest.raises(WorkCancelledError, match="the client is gone"):
         corpus.ask(QUESTIONS[0], on_stage=end, cancel=cancel)
     assert len(stages) == 1, "the next stage did not begin"
-    with pytest.raises(EndedError):
+    with pytest.raises(WorkCancelledError):
         corpus.cypher(
             "UNWIND range(1, 10000) AS a UNWIND range(1, 10000) AS b RETURN count(a % b)", cancel=cancel
         )
-    with pytest.raises(EndedError):
+    with pytest.raises(WorkCancelledError):
         corpus.load(uploads={"gone.md": BytesIO(b"Nobody waits.")}, cancel=cancel)
     assert corpus.documents("gone.md").total == 0
     with corpus._locks.write():  # a load waits for its turn, and is ended there too
         found = ThreadPoolExecutor(1).submit(corpus.load, uploads={"gone.md": BytesIO(b"")}, cancel=cancel)
-        assert isinstance(found.exception(30), EndedError)
+        assert isinstance(found.exception(30), WorkCancelledError)
     assert corpus.ask(QUESTIONS[0], keep=False).passages, "the memory is as it was"
 
 

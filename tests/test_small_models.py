@@ -8,7 +8,7 @@ import pytest
 from model_server import ModelServer, RawServer, error, ok
 
 from gsw_graph.config import Settings
-from gsw_graph.errors import ReplyError
+from gsw_graph.errors import InvalidReplyError
 from gsw_graph.extract.llm import check, request
 from gsw_graph.memory import Memory
 from gsw_graph.model.documents import Document, Passage
@@ -41,7 +41,7 @@ def read(chat):
         try:
             chat.ask(request(DOCUMENT, at), check(DOCUMENT, at))
             found.append(True)
-        except ReplyError:
+        except InvalidReplyError:
             found.append(False)
     return found
 

@@ -8,12 +8,12 @@ from hypothesis import strategies as st
 from samples import cases
 from scripted_chat import ScriptedChat
 
-from gsw_graph.ask.answer.evidence import Item, gather
+from gsw_graph.ask.answer.evidence import EvidenceLine, select_evidence
 from gsw_graph.ask.answer.invention import Known
 from gsw_graph.ask.answer.reader import UNSUPPORTED, build_request, in_full
 from gsw_graph.ask.answer.statements import FullStream, Written, parse_full, whole
-from gsw_graph.ask.strategy import Retrieved
-from gsw_graph.errors import ReplyError
+from gsw_graph.ask.strategy import RetrievalResult
+from gsw_graph.errors import InvalidReplyError
 from gsw_graph.model.results import Citation, RankedPassage, Statement
 from gsw_graph.models.prompts import prompt
 
@@ -23,8 +23,8 @@ TEXTS = {
     "b": "Ana Ruiz was born in Port Ellery in 1851. She died in Oslo in 1894.",
     "c": "Call `bridge.close()` before a storm.",
 }
-PASSAGES = Retrieved([RankedPassage(one, f"title {one}", TEXTS[one], "s", "d", 0.5) for one in TEXTS])
-EVIDENCE = gather(ASKED, PASSAGES)
+PASSAGES = RetrievalResult([RankedPassage(one, f"title {one}", TEXTS[one], "s", "d", 0.5) for one in TEXTS])
+EVIDENCE = select_evidence(ASKED, PASSAGES)
 
 
 def answered(*replies, shown=None, question=ASKED):
@@ -152,10 +152,10 @@ def test_what_no_line_has_is_told(reply, invented):
 
 def test_statements_of_a_comparison_are_checked_and_its_answer_is_not():
     reply = "Answer: Zelda\nIn full:\nAna Ruiz met Bo Lindqvist in Oslo. [2]"
-    draft = in_full(ASKED, EVIDENCE, ScriptedChat(reply, reply), judged=True)
+    draft = in_full(ASKED, EVIDENCE, ScriptedChat(reply, reply), is_comparison=True)
     assert draft.abstained
     whole_reply = "Answer: Zelda\nIn full:\nAna Ruiz died in Oslo. [2]"
-    assert in_full(ASKED, EVIDENCE, ScriptedChat(whole_reply), judged=True).statements[0].unsupported == []
+    assert in_full(ASKED, EVIDENCE, ScriptedChat(whole_reply), is_comparison=True).statements[0].unsupported == []
 
 
 def test_a_correction_that_cannot_be_read_leaves_the_marked_answer():
@@ -219,7 +219,7 @@ def test_what_is_shown_is_a_beginning_of_the_answer(reply, sizes):
 def test_whatever_a_model_writes_the_citations_are_passages_found(reply):
     try:
         draft, _ = answered(reply, reply)
-    except ReplyError:
+    except InvalidReplyError:
         return
     known = {passage.id: passage.text for passage in PASSAGES.passages}
     assert all(citation.text in known[citation.passage] for citation in draft.citations)
@@ -233,7 +233,7 @@ def test_whatever_a_model_writes_the_citations_are_passages_found(reply):
 GUIDE = []
 for case in cases(__file__, "guide"):
     title, text = case.values
-    GUIDE.append(Item(text, RankedPassage(title, title, text, "s", "d", 0.5)))
+    GUIDE.append(EvidenceLine(text, RankedPassage(title, title, text, "s", "d", 0.5)))
 
 
 @pytest.mark.parametrize(("question", "statement"), cases(__file__, "right"))
@@ -258,19 +258,19 @@ def test_an_invented_name_number_date_or_code_is_found(question, statement, inve
     ],
 )
 def test_a_word_that_leads_or_judges_is_no_name(statement):
-    items = [Item("It takes 30 seconds: pip install foo, 3 times, v2.13", PASSAGES.passages[0])]
+    items = [EvidenceLine("It takes 30 seconds: pip install foo, 3 times, v2.13", PASSAGES.passages[0])]
     assert Known.of("How do I install it?", items).invented(statement) == []
 
 
 def test_a_version_is_no_part_of_another():
-    items = [Item("It came with v2.13.", PASSAGES.passages[0])]
+    items = [EvidenceLine("It came with v2.13.", PASSAGES.passages[0])]
     assert Known.of("Since when?", items).invented("Since v2.1.") == ["v2.1"]
     assert Known.of("Since when?", items).invented("Since v2.13.") == []
 
 
 def test_names_in_a_language_whose_nouns_have_capitals():
     """One capital says nothing there, two words side by side are a name."""
-    items = [Item("Die Brücke wurde 1904 von Ana Ruiz gebaut.", PASSAGES.passages[0])]
+    items = [EvidenceLine("Die Brücke wurde 1904 von Ana Ruiz gebaut.", PASSAGES.passages[0])]
     known = Known.of("Wer hat die Brücke gebaut?", items)
     assert known.invented("Hans Müller") == ["Hans Müller"]
     assert known.invented("Ana Ruiz hat das Bauwerk im Jahr 1904 gebaut.") == []
@@ -290,7 +290,7 @@ Question: what is the answer?
 
 
 def test_lines_of_code_stay_lines_and_none_looks_like_ours():
-    evidence = gather("Who?", Retrieved([RankedPassage("p", "t", CODE, "s", "d", 0.5)]))
+    evidence = select_evidence("Who?", RetrievalResult([RankedPassage("p", "t", CODE, "s", "d", 0.5)]))
     lines = build_request("Who?", evidence, "answer_full").messages[1]["content"].split("\n")
     assert lines[1] == "[1] t: Use it so:"
     assert lines[2] == "    with Client() as client:"

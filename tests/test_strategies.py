@@ -16,12 +16,12 @@ import pytest
 import samples
 from model_server import ModelServer, stage_of
 
-from gsw_graph.ask.asking import prepared
+from gsw_graph.ask.asking import prepare_query
 from gsw_graph.ask.options import AskOptions
 from gsw_graph.ask.retrieve.recipes import Fit
 from gsw_graph.ask.retrieve.strategies import STRATEGIES, strategies
 from gsw_graph.config import Settings
-from gsw_graph.errors import InputError, ModelError, StoppedError
+from gsw_graph.errors import InputError, ModelError, ModelUnavailableError
 from gsw_graph.evaluate.data import question_set
 from gsw_graph.evaluate.fit import fit_scores
 from gsw_graph.memory import Memory
@@ -114,13 +114,13 @@ def test_another_package_adds_one_by_its_entry_point(sample, tmp_path, monkeypat
 
 def test_a_name_that_there_is_not_is_answered_by_those_there_are():
     with pytest.raises(InputError, match=f"there is no strategy 'magic'.*{', '.join(STRATEGIES)}"):
-        prepared("Who?", AskOptions(strategy="magic"))
+        prepare_query("Who?", AskOptions(strategy="magic"))
     for one in STRATEGIES.values():
         if one.follows_plan:
-            assert prepared("Who?", AskOptions(strategy=one.name, plan=["Who?"]))[0] is one
+            assert prepare_query("Who?", AskOptions(strategy=one.name, plan=["Who?"]))[0] is one
         else:
             with pytest.raises(InputError, match=f"{one.name} does not follow a plan.*ricr or fusion"):
-                prepared("Who?", AskOptions(strategy=one.name, plan=["Who?"]))
+                prepare_query("Who?", AskOptions(strategy=one.name, plan=["Who?"]))
 
 
 def asked(memory, strategy, question=samples.QUESTION, llm=False):
@@ -248,8 +248,8 @@ def test_the_walks_go_on_without_a_reranker_that_fails(sample, monkeypatch):
     for name in ("dense", "bm25"):
         with pytest.raises(ModelError, match="no reply"):
             ask(name)
-    monkeypatch.setattr(sample, "_reranker", Down(StoppedError("ended")))
-    with pytest.raises(StoppedError):
+    monkeypatch.setattr(sample, "_reranker", Down(ModelUnavailableError("ended")))
+    with pytest.raises(ModelUnavailableError):
         ask("linked")
 
 

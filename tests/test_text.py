@@ -7,15 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gsw_graph.store.vectors import pack_vector, unpack_vectors
 from gsw_graph.text.words import (
     family,
     idf,
     normalise_characters,
     normalise_text,
-    pack_vector,
     term_coverage,
     terms,
-    unpack_vectors,
     words,
     written_sentences,
 )

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gsw_graph.ask.retrieve.qa_chains import plan_from
+from gsw_graph.ask.retrieve.chains.search import plan_from
 
 
 def questions(question):

@@ -118,7 +118,7 @@ def test_the_weights_of_a_graph_by_hand():
     ]
     assert graph.frequency.tolist() == [2, 1, 1, 1, 3, 1, 1]
     assert graph.titled.tolist() == [False, False, True, True, False, False, False]
-    assert graph.nameless.tolist() == [name == "p2" for name in graph.names]
+    assert graph.is_artificial.tolist() == [name == "p2" for name in graph.names]
     once, twice, thrice = (math.sqrt(math.log(1 + 4 / pf) / math.log(5)) for pf in (1, 2, 3))
     assert TITLE_WEIGHT == 8
     assert CONTAINMENT_WEIGHT == 0.3  # as docs/linked.md has them

@@ -7,16 +7,24 @@ import re
 import shlex
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from gsw_graph.cli.text.output import calls, console, counted, duration, moment, money
 from gsw_graph.explore.full_text import Lines, marked_text, note_of, short_and_full
-from gsw_graph.explore.notebook import answer_line, compares, conflict_lines, missing_lines, origin
+from gsw_graph.explore.notebook import (
+    answer_line,
+    compares,
+    conflict_lines,
+    missing_lines,
+    origin,
+    title_and_source,
+)
 from gsw_graph.explore.places import Found, Line, find, section_line, shown_text
 from gsw_graph.text.safe_text import clean, cut, one_line, short_source
 from gsw_graph.text.words import terms
+from gsw_graph.values import Fields
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -182,8 +190,7 @@ def _print_citation(screen: Console, number: int, citation: Citation) -> None:
     first, *rest = excerpt(f'"{citation.text.strip()}"', screen.width - 4)
     for start, text in ((f"[{number}]", first), *(("   ", text) for text in rest)):
         screen.print(f"{start} {text}", soft_wrap=True)
-    place = ", ".join(filter(None, [one_line(citation.title), short_source(citation.source)]))
-    screen.print(Text(f"    {place}", style="dim"), soft_wrap=True)
+    screen.print(Text(f"    {title_and_source(citation)}", style="dim"), soft_wrap=True)
 
 
 def _print_passages(screen: Console, answer: Answer, found: Mapping[str, Found]) -> None:
@@ -287,7 +294,7 @@ def _print_chains(answer: Answer) -> None:
         click.echo()
 
 
-def _print_plan(plan: Sequence[Mapping[str, Any]]) -> None:
+def _print_plan(plan: Sequence[Fields]) -> None:
     """Print a plan that the language model made, as it can be edited and given back with --plan."""
     click.echo("Plan of the language model:")
     for step in plan:

@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sized
 from contextlib import contextmanager
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
@@ -52,11 +53,11 @@ def print_result(result: ResultT, as_json: bool, printer: Callable[[ResultT], ob
         printer(result)
 
 
-def print_more(items: Sized, shown: int, noun: str = "", *, indent: str = "", err: bool = False) -> None:
+def print_more(items: Sized, shown: int, noun: str = "", *, err: bool = False) -> None:
     """Print how many items were not shown, if any."""
     if (more := len(items) - shown) > 0:
         number = counted(more, noun) if noun else f"{more:,}"
-        click.echo(f"{indent}... and {number} more; --json lists all", err=err)
+        click.echo(f"... and {number} more; --json lists all", err=err)
 
 
 def console(*, stderr: bool = False, width: int | None = None) -> Console:
@@ -178,8 +179,6 @@ def money(dollars: float | None) -> str:
 
 def moment(iso: str) -> str:
     """Return a moment in UTC in local time, to the minute."""
-    from datetime import datetime
-
     return datetime.fromisoformat(iso).astimezone().strftime("%Y-%m-%d %H:%M")
 
 

@@ -9,31 +9,36 @@ from typing import TYPE_CHECKING, Any
 
 from gsw_graph.ask.answer.chains import DOUBTED_BELOW, from_chains, shown
 from gsw_graph.ask.answer.counting import LOOKED_AT, asks_for_all, left_out
-from gsw_graph.ask.answer.evidence import BELOW, FORMS, compact, disagreements, gather
-from gsw_graph.ask.conflicts import weighed, with_conflicts
+from gsw_graph.ask.answer.evidence import BELOW, FORMS, compact, disagreements, select_evidence
+from gsw_graph.ask.answer.reader import IN_FULL, NOT_SAID, NOTHING_FOUND, UNSUPPORTED, from_items, in_full
+from gsw_graph.ask.completing import complete
+from gsw_graph.ask.conflicts import discount_confidence, with_conflicts
 from gsw_graph.ask.conversation import completed
 from gsw_graph.ask.options import MAX_PASSAGES, AskOptions
 from gsw_graph.ask.plan import decompose, parse
+from gsw_graph.ask.question_cache import answer_from_cache
 from gsw_graph.ask.retrieve.overviews import overview_question
 from gsw_graph.ask.retrieve.strategies import strategies
 from gsw_graph.ask.retrieve.strategies.auto import AUTO, added_answer, search_fitting
 from gsw_graph.ask.retrieve.strategies.overview import OVERVIEW
 from gsw_graph.ask.retrieve.variants import parse_variant
-from gsw_graph.ask.strategy import AnswerDraft, Query, Retrieved, Strategy
-from gsw_graph.errors import InputError, ReplyError
+from gsw_graph.ask.strategy import AnswerDraft, Query, RetrievalResult, Strategy
+from gsw_graph.ask.text_to_cypher import answer_from_graph
+from gsw_graph.errors import InputError, InvalidReplyError
 from gsw_graph.model.results import Answer, Statement, Trace
 from gsw_graph.models.chat.chat import Spent
+from gsw_graph.values import Fields
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gsw_graph.ask.answer.evidence import Item, Show
-    from gsw_graph.ask.retrieve.context import Context
+    from gsw_graph.ask.answer.evidence import EvidenceLine, Show
+    from gsw_graph.ask.retrieve.context import RetrievalContext
     from gsw_graph.model.results import RankedPassage
     from gsw_graph.models.chat.chat import QuestionModel
 
 
-def prepared(question: str, options: AskOptions) -> tuple[Strategy[Any], Query]:
+def prepare_query(question: str, options: AskOptions) -> tuple[Strategy[Any], Query]:
     """Return the strategy and the query of a question.
 
     Raises:
@@ -54,7 +59,7 @@ def prepared(question: str, options: AskOptions) -> tuple[Strategy[Any], Query]:
     return strategy, query
 
 
-def ask(strategy: Strategy[Any], query: Query, context: Context) -> Answer:
+def ask(strategy: Strategy[Any], query: Query, context: RetrievalContext) -> Answer:
     """Answer a question by a memory that is not empty.
 
     Args:
@@ -92,13 +97,15 @@ def ask(strategy: Strategy[Any], query: Query, context: Context) -> Answer:
         if query.answer:
             retrieved = with_conflicts(context, retrieved)
     draft, note = _answer(strategy, query, retrieved, context)
-    draft = weighed(replace(draft, missing=_missing(retrieved, draft, context)), retrieved.conflicts)
+    draft = discount_confidence(
+        replace(draft, missing=_missing(retrieved, draft, context)), retrieved.conflicts
+    )
     seconds = {**context.seconds, "total": perf_counter() - start}
     note = note or query.plan_note or retrieved.note
     notes = dict.fromkeys(filter(None, [note, *context.notes]))
     trace = context.trace
     if trace is not None:
-        reranker = context.used.get("reranker")
+        reranker = context.models_used.get("reranker")
         trace.reranker = reranker if reranker != "cosine" else None
         trace.exchanges = context.llm.exchanges if context.llm is not None else []
         if trace == Trace():  # the strategy wrote none
@@ -130,7 +137,7 @@ def ask(strategy: Strategy[Any], query: Query, context: Context) -> Answer:
         kept=spent.kept,
         conflicts=retrieved.conflicts,
         inferred=draft.inferred,
-        models={kind: context.used.get(kind) for kind in _MODELS},
+        models={kind: context.models_used.get(kind) for kind in _MODELS},
         trace=trace,
         why=retrieved.why,
         cached=retrieved.cached,
@@ -139,7 +146,7 @@ def ask(strategy: Strategy[Any], query: Query, context: Context) -> Answer:
     )
 
 
-def _wants_overview(strategy: Strategy[Any], query: Query, context: Context) -> bool:
+def _wants_overview(strategy: Strategy[Any], query: Query, context: RetrievalContext) -> bool:
     """Tell whether `auto` makes an overview: it takes a language model, and is no short answer."""
     if strategy.name != AUTO.name or query.plan is not None or not query.answer:
         return False
@@ -190,47 +197,46 @@ def _spent(llm: QuestionModel | None) -> Spent:
     return llm.spent() if llm else Spent({"in": 0, "out": 0, "plan": 0}, None, [])
 
 
-def _without_search(query: Query, context: Context) -> Retrieved | None:
+def _without_search(query: Query, context: RetrievalContext) -> RetrievalResult | None:
     """Return the answer of a statement over the graph, else of the question cache, or None."""
     options, llm, retrieved = context.options, context.llm, None
     if llm is not None and options.may_query and asks_for_all(query.question):
-        from gsw_graph.ask.text_to_cypher import answer_from_graph
-
         retrieved = answer_from_graph(query, context, llm)
     if retrieved is None and options.may_reuse:
-        from gsw_graph.ask.question_cache import answer_from_cache
-
         retrieved = answer_from_cache(query, context)
     return retrieved
 
 
-def _search(strategy: Strategy[Any], query: Query, context: Context) -> tuple[Retrieved, list[RankedPassage]]:
+def _search(
+    strategy: Strategy[Any], query: Query, context: RetrievalContext
+) -> tuple[RetrievalResult, list[RankedPassage]]:
     """Search, and return the result with the passages to return: `query.k` that were not shown before, as
     long as there are any. The answer comes from the same passages, whatever was shown."""
     options = context.options
-    counts = (strategy.steady or strategy.name == AUTO.name) and asks_for_all(query.question)
+    counts = (strategy.prefix_stable or strategy.name == AUTO.name) and asks_for_all(query.question)
     below = BELOW if context.llm is not None and query.answer else 0
     wide = query.k + len(set(options.shown))
     if counts:
         wide = max(wide, LOOKED_AT)
         below = LOOKED_AT if below else 0
     if wide == query.k:
-        retrieved = strategy(context, replace(query, below=below))
+        retrieved = strategy(context, replace(query, extra_k=below))
         return retrieved, retrieved.passages
     retrieved = strategy(context, replace(query, k=min(wide, MAX_PASSAGES)))
     found = retrieved.passages
     new = [passage for passage in found if passage.id not in options.shown]
-    if options.shown and len(new) < query.k and "embedder" in context.used:  # the strategy looks no further
+    is_embedded = "embedder" in context.models_used
+    if options.shown and len(new) < query.k and is_embedded:  # the strategy looks no further
         new += _nearest(context, query, found)
     new = new[: query.k]
     if counts and query.answer and not below:
         returned = {*options.shown, *(passage.id for passage in new)}
         context.notes += left_out(query.question, found, returned, "shown")
-    rest = found[query.k :] + retrieved.below
-    return replace(retrieved, passages=found[: query.k], below=rest[:below]), new
+    rest = found[query.k :] + retrieved.extra
+    return replace(retrieved, passages=found[: query.k], extra=rest[:below]), new
 
 
-def _nearest(context: Context, query: Query, found: Sequence[RankedPassage]) -> list[RankedPassage]:
+def _nearest(context: RetrievalContext, query: Query, found: Sequence[RankedPassage]) -> list[RankedPassage]:
     """Return passages near a question that were neither found nor shown, with scores below the others."""
     known = {*context.options.shown, *(passage.id for passage in found)}
     lowest = min((passage.score for passage in found), default=1.0)
@@ -242,7 +248,7 @@ def _nearest(context: Context, query: Query, found: Sequence[RankedPassage]) -> 
     return [replace(passage, score=min(passage.score, lowest)) for passage in new]
 
 
-def _plan(strategy: Strategy[Any], query: Query, context: Context) -> Query:
+def _plan(strategy: Strategy[Any], query: Query, context: RetrievalContext) -> Query:
     """Have the model make a plan, or note why it made none. No plan is made without pairs, which its steps
     search, nor for a strategy that wants none."""
     llm = context.llm
@@ -252,12 +258,12 @@ def _plan(strategy: Strategy[Any], query: Query, context: Context) -> Query:
     with context.clock("plan"):
         try:
             return replace(query, plan=decompose(query.question, llm), plan_source="llm")
-        except ReplyError as error:
+        except InvalidReplyError as error:
             return replace(query, plan_note=f"{llm.model} made no plan: {error}")
 
 
 def _answer(
-    strategy: Strategy[Any], query: Query, retrieved: Retrieved, context: Context
+    strategy: Strategy[Any], query: Query, retrieved: RetrievalResult, context: RetrievalContext
 ) -> tuple[AnswerDraft, str | None]:
     """Return the strategy's own answer, else that of its chains or of the language model; and a note why the
     language model gave none."""
@@ -274,75 +280,65 @@ def _answer(
         return replace(draft, answer=None, source="none", abstained=True, citations=[]), None
     if llm is None or not query.answer:
         return draft, None
-    from gsw_graph.ask.answer.reader import (
-        IN_FULL,
-        NOT_SAID,
-        NOTHING_FOUND,
-        UNSUPPORTED,
-        from_items,
-        in_full,
-    )
-    from gsw_graph.ask.completing import complete
-
-    has_chains = retrieved.beams is not None
-    plan = retrieved.beams.plan if retrieved.beams is not None else retrieved.plan
+    has_chains = retrieved.chain_search is not None
+    plan = retrieved.chain_search.plan if retrieved.chain_search is not None else retrieved.plan
     if options.reader == "paper":
-        retrieved = replace(retrieved, reader="answer_paper")
+        retrieved = replace(retrieved, prompt_name="answer_paper")
     items = _shown(question, retrieved, context)
     if asks_for_all(question):
-        every = [*retrieved.passages, *retrieved.below]
+        every = [*retrieved.passages, *retrieved.extra]
         context.notes += left_out(question, every, {item.passage.id for item in items}, "read")
-    how: dict[str, Any] = {
+    how: Fields = {
         "confidence": draft.confidence if has_chains else None,
-        "judged": plan is not None and not plan.steps[-1].retrieve,
+        "is_comparison": plan is not None and not plan.steps[-1].retrieve,
         "doubt": doubt and not has_chains,  # chains that do not reach an end say nothing
         "on_text": context.on_text,
         "must": options.must_answer,
     }
-    full = IN_FULL.get(retrieved.reader)
+    full = IN_FULL.get(retrieved.prompt_name)
     is_short = options.short or full is None
 
-    def read(lines: list[Item]) -> AnswerDraft:
+    def read(lines: list[EvidenceLine]) -> AnswerDraft:
         with context.clock("answer"):
             if full is not None and not is_short:
                 return in_full(question, lines, llm, task=full, **how)
-            return from_items(question, lines, llm, task=retrieved.reader, **how)
+            return from_items(question, lines, llm, task=retrieved.prompt_name, **how)
 
     try:
         answer = read(items)
-    except ReplyError as error:  # the passages are still useful
+    except InvalidReplyError as error:  # the passages are still useful
         return draft, f"{llm.model} gave no answer: {error}"
     if is_short:
         return answer, None
     if answer.answer is not None and answer.text is None:
         context.notes.append(f"{llm.model} gave the short form of an answer")
-    is_overview = retrieved.reader != "answer"  # it has searched for all
+    is_overview = retrieved.prompt_name != "answer"  # it has searched for all
     if not is_overview and answer.missing not in (None, NOTHING_FOUND, NOT_SAID, UNSUPPORTED):
 
-        def show(new: list[RankedPassage]) -> list[Item]:
-            return _shown(question, Retrieved(new, evidence=retrieved.evidence), context)
+        def show(new: list[RankedPassage]) -> list[EvidenceLine]:
+            return _shown(question, RetrievalResult(new, evidence=retrieved.evidence), context)
 
         answer = complete(context, answer, items, show, read)
     return answer, None
 
 
-def _shown(question: str, retrieved: Retrieved, context: Context) -> list[Item]:
+def _shown(question: str, retrieved: RetrievalResult, context: RetrievalContext) -> list[EvidenceLine]:
     """Return the evidence for the language model, with contradictions: what the strategy found to be read,
     else the form that the options or else the strategy name."""
     items = retrieved.items
     if items is None:
         forms: dict[str, Show] = {**FORMS, "compact": partial(compact, context)}
-        items = gather(question, retrieved, forms[context.options.evidence or retrieved.evidence])
+        items = select_evidence(question, retrieved, forms[context.options.evidence or retrieved.evidence])
     return [*items, *disagreements(retrieved, items)]
 
 
-def _missing(retrieved: Retrieved, draft: AnswerDraft, context: Context) -> str | None:
+def _missing(retrieved: RetrievalResult, draft: AnswerDraft, context: RetrievalContext) -> str | None:
     """Return what the evidence lacks or, if nothing was found, what the memory lacks."""
-    beams = retrieved.beams
+    chain_search = retrieved.chain_search
     if not draft.abstained or retrieved.chains:
         return draft.missing
     if not retrieved.passages and not context.reader.size()[1]:
         return "the memory is empty"
-    if beams is not None and not context.has_pairs:
+    if chain_search is not None and not context.has_pairs:
         return "the memory holds no question-answer pairs, of which chains are made"
     return draft.missing

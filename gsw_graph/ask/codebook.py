@@ -23,12 +23,15 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 import numpy as np
+from neo4j.exceptions import ClientError
 
 from gsw_graph.concurrency import grouped
 from gsw_graph.errors import InputError
 from gsw_graph.model.results import RunsReport
+from gsw_graph.store import codebook as store
 from gsw_graph.store.codebook import Edge, Name, Run, Statement
-from gsw_graph.text.words import pack_vector, unpack_vectors
+from gsw_graph.store.vectors import pack_vector, unpack_vectors
+from gsw_graph.values import single_spaced
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -70,7 +73,7 @@ def edges_of(text: str, statements: Statements) -> list[Edge]:
     based_on: dict[tuple[str, frozenset[str]], dict[str, Statement]] = defaultdict(dict)
     for statement in sorted(statements, key=lambda statement: statement.id):
         for subject, relation, object_ in _related(statement, position):
-            name = " ".join(relation.split()).casefold()[:_LONGEST].strip()
+            name = single_spaced(relation).casefold()[:_LONGEST].strip()
             concepts = frozenset((subject.concept, object_.concept))
             if name and len(concepts) == 2:
                 triples.setdefault((name, concepts), (subject, object_))
@@ -170,10 +173,6 @@ def build(
         on_passages: Called before each transaction and at the end with the numbers of finished and of all
             passages; an exception from it ends the work.
     """
-    from neo4j.exceptions import ClientError
-
-    from gsw_graph.store import codebook as store
-
     start = perf_counter()
     missing = store.without_runs(reader)
     done = written = 0

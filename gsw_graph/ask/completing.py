@@ -7,22 +7,22 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from gsw_graph.ask.answer.evidence import BUDGET, cut, flat
+from gsw_graph.ask.answer.evidence import BUDGET, single_line, truncate_tokens
 from gsw_graph.ask.answer.quotes import related_coverage
 from gsw_graph.ask.retrieve.agents import Team
 from gsw_graph.ask.retrieve.recipes import AutoRecipe
 from gsw_graph.ask.retrieve.strategies.auto import search_fitting
 from gsw_graph.ask.strategy import Query
-from gsw_graph.errors import ReplyError
+from gsw_graph.errors import InvalidReplyError
 from gsw_graph.models.chat.request import estimate
 from gsw_graph.text.words import content_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from gsw_graph.ask.answer.evidence import Item
-    from gsw_graph.ask.retrieve.context import Context
-    from gsw_graph.ask.strategy import AnswerDraft, Retrieved
+    from gsw_graph.ask.answer.evidence import EvidenceLine
+    from gsw_graph.ask.retrieve.context import RetrievalContext
+    from gsw_graph.ask.strategy import AnswerDraft, RetrievalResult
     from gsw_graph.model.results import RankedPassage
 
 _FOUND = 5  # passages of the search
@@ -33,11 +33,11 @@ _QUERY = 200  # characters of that question
 
 
 def complete(
-    context: Context,
+    context: RetrievalContext,
     draft: AnswerDraft,
-    items: Sequence[Item],
-    show: Callable[[list[RankedPassage]], list[Item]],
-    read: Callable[[list[Item]], AnswerDraft],
+    items: Sequence[EvidenceLine],
+    show: Callable[[list[RankedPassage]], list[EvidenceLine]],
+    read: Callable[[list[EvidenceLine]], AnswerDraft],
 ) -> AnswerDraft:
     """Search for what a draft lacks, and have the model answer from its lines and those of new passages.
 
@@ -51,7 +51,7 @@ def complete(
     Returns:
         The new answer; the draft if nothing was found that was not shown, or the model gives no answer.
     """
-    missing = flat(draft.missing or "")[:_QUERY]
+    missing = single_line(draft.missing or "")[:_QUERY]
     shown = {item.passage.id for item in items}
     found = [passage for passage in _search(context, missing) if passage.id not in shown]
     new = [passage for passage in found if _fits(missing, passage)][:_READ]
@@ -61,13 +61,15 @@ def complete(
     context.notes.append(f"what was missing was searched for once more: {missing}")
     try:
         completed = read(_in_budget(draft, items, lines))
-    except ReplyError as error:
+    except InvalidReplyError as error:
         context.notes.append(f"the answer was not completed: {error}")
         return draft
     return draft if completed.answer is None else completed
 
 
-def _in_budget(draft: AnswerDraft, items: Sequence[Item], lines: Sequence[Item]) -> list[Item]:
+def _in_budget(
+    draft: AnswerDraft, items: Sequence[EvidenceLine], lines: Sequence[EvidenceLine]
+) -> list[EvidenceLine]:
     """Return the old and the new lines in the tokens of one reading. The new ones get what is left, and at
     least half. The last old ones give way, first those that the draft does not cite."""
     size = _size(items)
@@ -80,26 +82,26 @@ def _in_budget(draft: AnswerDraft, items: Sequence[Item], lines: Sequence[Item])
     return [*_beginnings(cited_first, left), *new]
 
 
-def _size(items: Sequence[Item]) -> int:
+def _size(items: Sequence[EvidenceLine]) -> int:
     return sum(estimate(item.text) for item in items)
 
 
-def _beginnings(items: Sequence[Item], tokens: int) -> list[Item]:
+def _beginnings(items: Sequence[EvidenceLine], tokens: int) -> list[EvidenceLine]:
     """Return the first lines that fit in so many tokens. The last one is cut, unless it is of facts."""
-    first: list[Item] = []
+    first: list[EvidenceLine] = []
     for item in items:
         size = estimate(item.text)
         if size > tokens:
             if tokens >= _LEAST and item.run is None:
-                first.append(replace(item, text=cut(item.text, tokens)))
+                first.append(replace(item, text=truncate_tokens(item.text, tokens)))
             break
         first.append(item)
         tokens -= size
     return first
 
 
-def _search(context: Context, missing: str) -> list[RankedPassage]:
-    def run(part: Context) -> Retrieved:
+def _search(context: RetrievalContext, missing: str) -> list[RankedPassage]:
+    def run(part: RetrievalContext) -> RetrievalResult:
         return search_fitting(part, Query(missing, k=_FOUND, answer=False), AutoRecipe())
 
     agent = Team(context).agent("completion")

@@ -13,16 +13,17 @@ from gsw_graph.model.results import Claim, Conflict
 from gsw_graph.text.dates import find_dates
 from gsw_graph.text.names import normalise
 from gsw_graph.text.words import FUNCTION_WORDS
+from gsw_graph.values import word_set
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from gsw_graph.ask.retrieve.context import Context
-    from gsw_graph.ask.strategy import AnswerDraft, Retrieved
+    from gsw_graph.ask.retrieve.context import RetrievalContext
+    from gsw_graph.ask.strategy import AnswerDraft, RetrievalResult
     from gsw_graph.model.results import RankedPassage
     from gsw_graph.store.reader import PairOf
 
-_ASKS = frozenset("who whom whose what which when where why how many much".split())
+_ASKS = word_set("who whom whose what which when where why how many much")
 Days = list[tuple[str, str]]
 
 
@@ -34,9 +35,9 @@ class Group(NamedTuple):
     days: Days
 
 
-def with_conflicts(context: Context, retrieved: Retrieved) -> Retrieved:
+def with_conflicts(context: RetrievalContext, retrieved: RetrievalResult) -> RetrievalResult:
     """Add the contradictions between pairs of the passages, in one round trip, if there were pairs."""
-    if not retrieved.passages or not (context.met_pairs or retrieved.chains):
+    if not retrieved.passages or not (context.pairs_seen or retrieved.chains):
         return retrieved
     passages = {passage.id: passage for passage in retrieved.passages}
     with context.clock("database"):
@@ -44,7 +45,7 @@ def with_conflicts(context: Context, retrieved: Retrieved) -> Retrieved:
     return replace(retrieved, conflicts=retrieved.conflicts + find_conflicts(pairs, passages))
 
 
-def weighed(draft: AnswerDraft, conflicts: Iterable[Conflict]) -> AnswerDraft:
+def discount_confidence(draft: AnswerDraft, conflicts: Iterable[Conflict]) -> AnswerDraft:
     """Lower the confidence of an answer by the share of documents that say so, if others contradict."""
     if draft.answer is None or draft.confidence is None:
         return draft

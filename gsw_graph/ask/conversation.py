@@ -12,12 +12,12 @@ from collections import deque
 from functools import partial
 from typing import TYPE_CHECKING
 
-from gsw_graph.ask.answer.evidence import cut, flat
+from gsw_graph.ask.answer.evidence import single_line, truncate_tokens
 from gsw_graph.ask.options import TURNS
 from gsw_graph.ask.plan import word_stems
 from gsw_graph.ask.retrieve.agents import request_for
 from gsw_graph.ask.retrieve.pair_score import expected_type
-from gsw_graph.errors import InputError, ReplyError
+from gsw_graph.errors import InputError, InvalidReplyError
 from gsw_graph.models.prompts import fence
 from gsw_graph.text.names import find_names
 from gsw_graph.text.words import WORD, content_words
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from gsw_graph.ask.retrieve.context import Context
+    from gsw_graph.ask.retrieve.context import RetrievalContext
     from gsw_graph.model.results import Answer
 
 _LIMIT = 200  # tokens of a reply; a usual one has 20
@@ -102,7 +102,7 @@ class Conversation:
         return answer
 
 
-def completed(question: str, context: Context) -> str:
+def completed(question: str, context: RetrievalContext) -> str:
     """Return a question so that it stands by itself; as it is, if it does not depend on earlier turns, or if
     it cannot be told what it means."""
     turns, llm = context.options.turns[-TURNS:], context.llm
@@ -110,14 +110,14 @@ def completed(question: str, context: Context) -> str:
         return question
     texts = [(turn["question"] or "", turn["answer"] or "") for turn in turns]
     if llm is not None:
-        lines = [cut(flat(f"{asked} -> {answer}"), _TURN) for asked, answer in texts]
-        text = fence("conversation", "\n".join(lines)) + f"\n\nNew question: {flat(question)}"
+        lines = [truncate_tokens(single_line(f"{asked} -> {answer}"), _TURN) for asked, answer in texts]
+        text = fence("conversation", "\n".join(lines)) + f"\n\nNew question: {single_line(question)}"
         with context.clock("plan"):
             try:
                 return llm.ask(
                     request_for("standalone", text, limit=_LIMIT), partial(read, text, question)
                 ).value
-            except ReplyError as error:
+            except InvalidReplyError as error:
                 context.notes.append(f"{llm.model} did not complete the question: {error}")
     return with_name(question, *texts[-1])
 
@@ -132,7 +132,7 @@ def read(conversation: str, question: str, reply: str) -> str:
     match = _REPLY.fullmatch(reply.strip())
     if not match:
         raise ValueError("write the new question alone, complete, in one short line")
-    text = flat(match[1])
+    text = single_line(match[1])
     names = [word for word in WORD.findall(text)[1:] if not word.islower()]
     new = word_stems(" ".join(names)) - word_stems(conversation)
     own = word_stems(question)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from gsw_graph.config import option
 from gsw_graph.errors import InputError
+from gsw_graph.values import Fields, unique
 
 if TYPE_CHECKING:
     from gsw_graph.ask.strategy import Strategy
@@ -282,7 +283,7 @@ def _sources(names: tuple[str, ...], folder: str | None) -> list[str]:
     Raises:
         InputError: A name is empty.
     """
-    from gsw_graph.model.documents import source_paths
+    from gsw_graph.model.documents import source_paths  # `--help` takes the options alone
 
     sources = []
     for name in names:
@@ -292,10 +293,10 @@ def _sources(names: tuple[str, ...], folder: str | None) -> list[str]:
         sources += [plain, f"session:{plain}"]
         if folder is not None:
             sources += source_paths(plain, folder)
-    return list(dict.fromkeys(sources))
+    return unique(sources)
 
 
-def parse_condition(text: str) -> dict[str, Any]:
+def parse_condition(text: str) -> Fields:
     """Parse a condition such as `author = "Grau"`, `year >= 1901` or `not tags contains tide`; a value that
     is not JSON is a text.
 

@@ -18,6 +18,7 @@ from gsw_graph.models.chat.request import Request
 from gsw_graph.models.prompts import prompt
 from gsw_graph.text.names import normalise
 from gsw_graph.text.words import FUNCTION_WORDS, LETTERS
+from gsw_graph.values import Fields, single_spaced
 
 if TYPE_CHECKING:
     from gsw_graph.models.chat.request import LanguageModel
@@ -331,9 +332,9 @@ def _retrieve(record: Mapping[str, object], id: int) -> bool:
     return value
 
 
-def object_schema(properties: dict[str, Any]) -> dict[str, Any]:
+def object_schema(properties: Fields) -> Fields:
     """Return the schema of a reply. Strict servers want every key required and no other allowed."""
-    schema: dict[str, Any] = {"type": "object", "properties": properties, "required": list(properties)}
+    schema: Fields = {"type": "object", "properties": properties, "required": list(properties)}
     return {**schema, "additionalProperties": False}
 
 
@@ -360,8 +361,8 @@ def decompose(question: str, llm: LanguageModel) -> Plan:
     """Have a model take a question apart (Panini, section 2.3).
 
     Raises:
-        ReplyError: Its reply is no plan, even after a repair.
-        StoppedError: No call works any more.
+        InvalidReplyError: Its reply is no plan, even after a repair.
+        ModelUnavailableError: No call works any more.
     """
     text = without_references(question)
 
@@ -380,7 +381,7 @@ def decompose(question: str, llm: LanguageModel) -> Plan:
 
 def without_references(question: str) -> str:
     """Return a question in one line, in which "#1" is no reference."""
-    return rewrite(_spaced(" ".join(question.split())), lambda k: f"number {k}")
+    return rewrite(_spaced(single_spaced(question)), lambda k: f"number {k}")
 
 
 def followed(reply: object) -> Plan:

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gsw_graph.ask.answer.evidence import Item, cut, flat, titled_text
+from gsw_graph.ask.answer.evidence import EvidenceLine, single_line, titled_text, truncate_tokens
 from gsw_graph.ask.answer.reader import from_items
-from gsw_graph.ask.strategy import AnswerDraft, Query, Retrieved
-from gsw_graph.errors import ReplyError
+from gsw_graph.ask.strategy import AnswerDraft, Query, RetrievalResult
+from gsw_graph.errors import InvalidReplyError
 from gsw_graph.model.results import CachedAnswer, Citation
 from gsw_graph.models.chat.request import estimate
 from gsw_graph.store.questions import CachedQuestion, near
@@ -20,7 +20,7 @@ from gsw_graph.text.names import normalise
 from gsw_graph.text.words import words
 
 if TYPE_CHECKING:
-    from gsw_graph.ask.retrieve.context import Context
+    from gsw_graph.ask.retrieve.context import RetrievalContext
 
 LEAST_COSINE = 0.75  # of two wordings; other questions of three data sets come to 0.80 at most
 _CANDIDATES = 10
@@ -28,7 +28,7 @@ _EVIDENCE, _PAIR = 250, 50  # tokens that a model is shown, and of a pair
 _WHY = "the question was asked before"
 
 
-def answer_from_cache(query: Query, context: Context) -> Retrieved | None:
+def answer_from_cache(query: Query, context: RetrievalContext) -> RetrievalResult | None:
     """Answer a question from an earlier one.
 
     Returns:
@@ -51,7 +51,7 @@ def answer_from_cache(query: Query, context: Context) -> Retrieved | None:
     return None
 
 
-def _answer_from(old: CachedQuestion, question: str, context: Context) -> Retrieved | None:
+def _answer_from(old: CachedQuestion, question: str, context: RetrievalContext) -> RetrievalResult | None:
     llm = context.llm
     used = "evidence"
     if old.verdict == "confirmed" and words(old.question) == words(question):
@@ -67,7 +67,7 @@ def _answer_from(old: CachedQuestion, question: str, context: Context) -> Retrie
         return None  # word for word the model's replies are cached, and cost nothing
     else:
         last = old.plan[-1] if old.plan else {}
-        judged = not last.get("retrieve", True)
+        is_comparison = not last.get("retrieve", True)
         with context.clock("answer"):
             try:
                 draft = from_items(
@@ -75,21 +75,21 @@ def _answer_from(old: CachedQuestion, question: str, context: Context) -> Retrie
                     evidence(old),
                     llm,
                     confidence=old.confidence,
-                    judged=judged,
+                    is_comparison=is_comparison,
                     task="answer_cached",
                     on_text=context.on_text,
                 )
-            except ReplyError:  # the question is asked as if it were new
+            except InvalidReplyError:  # the question is asked as if it were new
                 return None
         if draft.abstained:
             return None
     id_, asked, asked_at = old.source or (old.id, old.question, old.asked_at)
     cached = CachedAnswer(id_, asked, old.answer, old.verdict == "confirmed", asked_at, used)
     passages = [quote.passage for quote in old.quotes]
-    return Retrieved(passages, draft=draft, ran=old.strategy, why=_WHY, cached=cached)
+    return RetrievalResult(passages, draft=draft, ran=old.strategy, why=_WHY, cached=cached)
 
 
-def evidence(old: CachedQuestion) -> list[Item]:
+def evidence(old: CachedQuestion) -> list[EvidenceLine]:
     """List the pairs of an answer's best chain that occur in passages it cites, then the sentences it
     cites."""
     cited = {quote.passage.id: quote.passage for quote in old.quotes}
@@ -97,19 +97,19 @@ def evidence(old: CachedQuestion) -> list[Item]:
     for pair in old.pairs:
         question, answers = pair.qa.question, pair.qa.answers
         if pair.passage in cited and answers:
-            text = cut(flat(f"{question} {', '.join(answers)}"), _PAIR)
+            text = truncate_tokens(single_line(f"{question} {', '.join(answers)}"), _PAIR)
             budget -= estimate(text)
             if budget < 0:
                 break
-            items.append(Item(text, cited[pair.passage], question, answers[0]))
+            items.append(EvidenceLine(text, cited[pair.passage], question, answers[0]))
     left = len(old.quotes)
     for quote in old.quotes:
         title = quote.passage.title
         text = quote.text.removeprefix(f"{title}\n")
         if title not in text:
             text = titled_text(quote.passage, text)
-        text = cut(flat(text), max(budget // left, _PAIR))
+        text = truncate_tokens(single_line(text), max(budget // left, _PAIR))
         left -= 1
         budget -= estimate(text)
-        items.append(Item(text, quote.passage))
+        items.append(EvidenceLine(text, quote.passage))
     return items

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Generic, Literal, TypeAlias, TypeVar
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from gsw_graph.ask.answer.evidence import Item
+    from gsw_graph.ask.answer.evidence import EvidenceLine
     from gsw_graph.ask.plan import Plan
-    from gsw_graph.ask.retrieve.context import Context
-    from gsw_graph.ask.retrieve.qa_chains import BeamChain, Beams
+    from gsw_graph.ask.retrieve.chains.records import BeamChain, ChainSearch
+    from gsw_graph.ask.retrieve.context import RetrievalContext
     from gsw_graph.model.results import CachedAnswer, Citation, Conflict, RankedPassage, Statement
 
 Need = Literal["pairs", "propositions", "llm"]
@@ -31,7 +31,7 @@ class Query:
         plan: Sub-questions to follow.
         k: The number of passages.
         answer: False for the evidence alone.
-        below: The number of further passages for the reader, from a strategy that returns them at no cost.
+        extra_k: The number of further passages for the reader, from a strategy that returns them at no cost.
         plan_source: Where the plan is from, "given" or "llm".
         plan_note: Why the language model made no plan.
     """
@@ -40,7 +40,7 @@ class Query:
     plan: Plan | None = None
     k: int = 5
     answer: bool = True
-    below: int = 0
+    extra_k: int = 0
     plan_source: str | None = None
     plan_note: str | None = None
 
@@ -71,59 +71,59 @@ class AnswerDraft:
 
 
 @dataclass(frozen=True)
-class Retrieved:
+class RetrievalResult:
     """The result of a strategy.
 
     Attributes:
         passages: Best first.
-        beams: Its chains.
-        cited: The passages of the chains, by id.
+        chain_search: Its chains.
+        chain_passages: The passages of the chains, by id.
         draft: Its own answer; without one, the answer comes from the chains or the language model.
         plan: The plan that it made itself.
         ran: The strategy that ran, if another than the chosen one.
         why: Why it ran, as words after "as".
         note: A failure on the way, such as a useless reply of the language model; `eval` counts it.
         conflicts: Contradictions between passages.
-        below: The passages after `passages`, as many as the query names.
+        extra: The passages after `passages`, as many as the query names.
         cached: The earlier question whose answer this is.
         items: The evidence for the language model, instead of chains and passages.
         evidence: The form of the evidence, if the options name none.
-        reader: The prompt of the answer.
+        prompt_name: The prompt of the answer.
         confidence: Without chains, the probability that the memory contains the answer.
         selected: A language model chose the passages, so that a small confidence decides nothing.
     """
 
     passages: list[RankedPassage]
-    beams: Beams | None = None
-    cited: dict[str, RankedPassage] = field(default_factory=dict)
+    chain_search: ChainSearch | None = None
+    chain_passages: dict[str, RankedPassage] = field(default_factory=dict)
     draft: AnswerDraft | None = None
     plan: Plan | None = None
     ran: str | None = None
     why: str | None = None
     note: str | None = None
     conflicts: list[Conflict] = field(default_factory=list)
-    below: list[RankedPassage] = field(default_factory=list)
+    extra: list[RankedPassage] = field(default_factory=list)
     cached: CachedAnswer | None = None
-    items: list[Item] | None = None
+    items: list[EvidenceLine] | None = None
     evidence: str = "lines"
-    reader: str = "answer"
+    prompt_name: str = "answer"
     confidence: float | None = None
     selected: bool = False
 
     @property
     def chains(self) -> list[BeamChain]:
         """Return the chains that reach an end of the plan, best first."""
-        return self.beams.ends() if self.beams is not None else []
+        return self.chain_search.ends() if self.chain_search is not None else []
 
     @property
     def best_chains(self) -> list[BeamChain]:
         """Return the best chain of each end of the plan."""
-        return self.beams.best() if self.beams is not None else []
+        return self.chain_search.best() if self.chain_search is not None else []
 
-    def split(self, query: Query) -> Retrieved:
-        """Return the result with the first `query.k` passages, and the next `query.below` below them."""
+    def split(self, query: Query) -> RetrievalResult:
+        """Return the result with the first `query.k` passages, and the next `query.extra_k` below them."""
         first, rest = self.passages[: query.k], self.passages[query.k :]
-        return replace(self, passages=first, below=rest[: query.below])
+        return replace(self, passages=first, extra=rest[: query.extra_k])
 
 
 # A logistic model over the features of chains (`answer.chains`): its weights, then the bias. It is fitted to
@@ -146,12 +146,12 @@ class Strategy(Generic[RecipeT]):
         needs: What it cannot run without.
         gives: What it returns.
         confidence: The scale of the confidence of its chains.
-        steady: Its first passages do not depend on `k`, and more cost little.
+        prefix_stable: Its first passages do not depend on `k`, and more cost little.
     """
 
     name: str
     help: str
-    run: Callable[[Context, Query, RecipeT], Retrieved]
+    run: Callable[[RetrievalContext, Query, RecipeT], RetrievalResult]
     recipe: RecipeT
     recipes: Mapping[str, RecipeT] = field(default_factory=dict)
     follows_plan: bool = False
@@ -159,13 +159,13 @@ class Strategy(Generic[RecipeT]):
     needs: frozenset[Need] = frozenset()
     gives: frozenset[Gives] = frozenset({"passages"})
     confidence: ChainScale | None = None
-    steady: bool = False
+    prefix_stable: bool = False
 
-    def __call__(self, context: Context, query: Query) -> Retrieved:
+    def __call__(self, context: RetrievalContext, query: Query) -> RetrievalResult:
         """Run the strategy with its recipe."""
-        if not (self.steady and query.below):
+        if not (self.prefix_stable and query.extra_k):
             return self.run(context, query, self.recipe)
-        wide = replace(query, k=query.k + query.below, below=0)
+        wide = replace(query, k=query.k + query.extra_k, extra_k=0)
         return self.run(context, wide, self.recipe).split(query)
 
     @property

@@ -13,22 +13,23 @@ from importlib.resources import files
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from gsw_graph.ask.answer.evidence import flat
+from gsw_graph.ask.answer.evidence import single_line
 from gsw_graph.ask.answer.quotes import cite
 from gsw_graph.ask.retrieve.names.linking import link, mentions
-from gsw_graph.ask.strategy import AnswerDraft, Query, Retrieved
+from gsw_graph.ask.strategy import AnswerDraft, Query, RetrievalResult
 from gsw_graph.concurrency import Check
-from gsw_graph.errors import InputError, ReplyError
+from gsw_graph.errors import InputError, InvalidReplyError
 from gsw_graph.model.results import AskedTable, Statement
 from gsw_graph.models.chat.request import Request, parse_json
 from gsw_graph.models.prompts import prompt
 from gsw_graph.store import adhoc
 from gsw_graph.text.safe_text import to_json
+from gsw_graph.values import Fields, unique
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from gsw_graph.ask.retrieve.context import Context
+    from gsw_graph.ask.retrieve.context import RetrievalContext
     from gsw_graph.models.chat.chat import QuestionModel
     from gsw_graph.models.chat.request import LanguageModel
     from gsw_graph.store.reader import Reader
@@ -78,8 +79,8 @@ def query_by_question(
         The first rows; None if the model says that no statement answers the question.
 
     Raises:
-        ReplyError: No statement of the model could be run.
-        StoppedError: No call works any more.
+        InvalidReplyError: No statement of the model could be run.
+        ModelUnavailableError: No call works any more.
     """
 
     def run(reply: object) -> AskedTable | None:
@@ -113,11 +114,11 @@ def query_by_question(
 
 def build_request(question: str, reader: Reader) -> Request:
     """Build the request: prompt, schema and examples; keys of metadata, names and the question."""
-    keys = [flat(row["key"]) for row in reader.rows("read/metadata_keys")]
+    keys = [single_line(row["key"]) for row in reader.rows("read/metadata_keys")]
     candidates = mentions(question)
     known = reader.concept_names([mention.key for mention in candidates])
     names = [mention.key for mention in link(candidates, known)]
-    text = f"Keys of metadata: {keys}\nNames of the question: {names}\nQuestion: {flat(question)}"
+    text = f"Keys of metadata: {keys}\nNames of the question: {names}\nQuestion: {single_line(question)}"
     system = {"role": "system", "content": system_message()}
     return Request("cypher", (system, {"role": "user", "content": text}), limit=_LIMIT)
 
@@ -133,7 +134,7 @@ def system_message() -> str:
     return "\n\n".join([prompt("cypher"), described_schema(), *examples])
 
 
-def parse_reply(reply: str) -> tuple[str, dict[str, Any]] | None:
+def parse_reply(reply: str) -> tuple[str, Fields] | None:
     """Read the statement in a reply, and the values of its parameters; every reply without one is a refusal.
 
     Returns:
@@ -156,7 +157,7 @@ def _check_columns(columns: list[str], statement: str) -> None:
         raise ValueError("no column but `evidence` comes from the graph: return properties or counts")
 
 
-def _check_values(row: dict[str, Any]) -> None:
+def _check_values(row: Fields) -> None:
     """Raise ValueError, for the model, if a column is no text, no number and no list of these."""
     for column, value in row.items():
         if _is_map(value):
@@ -177,7 +178,7 @@ def _is_vector(value: object) -> bool:
     return isinstance(value, str) and _BYTES.fullmatch(value) is not None
 
 
-def _ids(row: dict[str, Any]) -> list[str]:
+def _ids(row: Fields) -> list[str]:
     """Return the ids of the passages behind a row: a list, or one text."""
     ids = []
     for column, value in row.items():
@@ -187,7 +188,7 @@ def _ids(row: dict[str, Any]) -> list[str]:
     return ids
 
 
-def answer_from_graph(query: Query, context: Context, llm: QuestionModel) -> Retrieved | None:
+def answer_from_graph(query: Query, context: RetrievalContext, llm: QuestionModel) -> RetrievalResult | None:
     """Answer a question from the rows of a statement: each is a part of the answer, and cites passages behind
     it.
 
@@ -198,15 +199,15 @@ def answer_from_graph(query: Query, context: Context, llm: QuestionModel) -> Ret
     try:
         with context.clock("cypher"):
             table = query_by_question(query.question, context.reader, llm, timeout=_SECONDS, check=llm.check)
-    except ReplyError as error:
+    except InvalidReplyError as error:
         context.notes.append(f"{llm.model} wrote no statement that can be run: {error}")
         return None
     if table is None:
         return None
-    wanted = list(dict.fromkeys(chain.from_iterable(ids[:_CITED] for ids in table.evidence)))
+    wanted = unique(chain.from_iterable(ids[:_CITED] for ids in table.evidence))
     found = {passage.id: passage for passage in context.reader.passages(wanted, [1.0] * len(wanted))}
     behind = _ids_by_text(table, found.keys())
-    order = list(dict.fromkeys(chain.from_iterable(behind.values())))
+    order = unique(chain.from_iterable(behind.values()))
     if not order:
         return None
     if table.cut:
@@ -222,7 +223,7 @@ def answer_from_graph(query: Query, context: Context, llm: QuestionModel) -> Ret
     citations = [cite(passage, query.question, answer) for passage in passages]
     draft = AnswerDraft(answer, "graph", citations=citations, text="\n".join(lines), statements=statements)
     why = f"the graph has it by {table.statement} {to_json(table.parameters)}"
-    return Retrieved(passages[: query.k], draft=draft, ran="cypher", why=why)
+    return RetrievalResult(passages[: query.k], draft=draft, ran="cypher", why=why)
 
 
 def _ids_by_text(table: AskedTable, found: Collection[str]) -> dict[str, list[str]]:
@@ -242,7 +243,7 @@ def _ids_by_text(table: AskedTable, found: Collection[str]) -> dict[str, list[st
     return {text: list(ids) for text, ids in behind.items()}
 
 
-def _row_text(row: dict[str, Any]) -> str:
+def _row_text(row: Fields) -> str:
     """Write the values of a row for people, in one line; a row without a value is empty."""
     texts = [_text(value) for value in row.values()]
     return ", ".join(text or _NO_VALUE for text in texts) if any(texts) else ""
@@ -252,4 +253,4 @@ def _text(value: Any) -> str:
     """Write a value for people, in one line; null and an empty list are empty."""
     if value is None or value == []:
         return ""
-    return flat(value if isinstance(value, str) else to_json(value))
+    return single_line(value if isinstance(value, str) else to_json(value))

@@ -1,9 +1,7 @@
-"""Where the graph lives. `connect(settings)` gives a driver, the database's name and the dialect of the
-server behind it."""
+"""A connection to the graph, wherever it lives, and the errors of its driver. `opening.connect` makes one."""
 
 from __future__ import annotations
 
-import logging
 import re
 import shutil
 from collections.abc import Callable
@@ -11,19 +9,18 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar, cast
 
 from gsw_graph.concurrency import FairLock
-from gsw_graph.config import expanded
 from gsw_graph.cypher import statement
-from gsw_graph.errors import EngineError, InputError
+from gsw_graph.engine.address import LOG
+from gsw_graph.engine.tracing import Intercepted, OneWriter, renaming, reporting
+from gsw_graph.errors import EngineError
+from gsw_graph.values import Fields, single_spaced
 
 if TYPE_CHECKING:
     from neo4j import Driver, Record, Session
 
-    from gsw_graph.config import Settings
-    from gsw_graph.engine.embedded import EmbeddedDialect
-    from gsw_graph.engine.neo4j import Neo4jDialect
     from gsw_graph.engine.tracing import Tracer
 
 _FREE_BYTES = 1 << 20  # with less a disk counts as full
@@ -32,9 +29,17 @@ _REMOVED_MEANWHILE = re.compile(r"Record #\d+:\d+ not found")
 _READS = 5
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
-_NAME = re.compile(r"(?=.{1,40}\Z)[a-z0-9]+(?:_[a-z0-9]+)*")  # which ends labels, types and names of indexes
-_PARAMETERS = ("memory", "policy")  # of an address; the second is for a cluster, which routes by it
-_SILENT = logging.NullHandler()  # one, so that a second connection adds no other
+
+
+class Dialect(Protocol):
+    """What differs between servers: how a schema is made, and what is known to only read."""
+
+    name: str
+    version: str
+
+    def run_schema(self, ddl: str) -> None: ...
+    def wait_online(self, timeout: float) -> None: ...
+    def read_only_violation(self, query: str) -> str | None: ...
 
 
 @dataclass(slots=True)
@@ -43,7 +48,7 @@ class Connection:
 
     driver: Driver
     database: str
-    dialect: EmbeddedDialect | Neo4jDialect  # what differs between servers: DDL, what is a read
+    dialect: Dialect
     url: str  # for people: a folder or a url, never a password
     on_close: Callable[[], None] | None = None
     writing: FairLock | None = None  # where one of two transactions that write at the same time fails
@@ -52,8 +57,6 @@ class Connection:
 
     def to_memory(self, name: str) -> Connection:
         """Return a connection to a named memory of the same database."""
-        from gsw_graph.engine.tracing import Intercepted, renaming
-
         base = self.default or self
         driver = cast("Driver", Intercepted(base.driver, renaming(name)))
         url = f"{base.url}{'&' if '?' in base.url else '?'}memory={name}"
@@ -62,8 +65,6 @@ class Connection:
     def session(self, **options: Any) -> Session:
         """A session of the database that sees what others of this connection wrote, on a cluster too.
         options: as the driver takes it."""
-        from gsw_graph.engine.tracing import OneWriter
-
         bookmarks = self.driver.execute_query_bookmark_manager
         session = self.driver.session(database=self.database, bookmark_manager=bookmarks, **options)
         return session if self.writing is None else cast("Session", OneWriter(session, self.writing))
@@ -72,7 +73,7 @@ class Connection:
         """Return the records of a statement of `cypher/` that reads; the driver runs it again where it fails
         for a moment."""
         text = statement(name, self.dialect.name)
-        options: dict[str, Any] = {"database_": self.database, "routing_": "r"}
+        options: Fields = {"database_": self.database, "routing_": "r"}
         records: list[Record]
         records, _, _ = read_again(lambda: self.driver.execute_query(text, parameters, **options))
         return records
@@ -85,11 +86,9 @@ class Connection:
 
     def trace(self, tracer: Tracer) -> None:
         """From now on give `tracer` each statement as a text for people; see `gsw_graph.engine.tracing`."""
-        from gsw_graph.engine.tracing import Intercepted, reporting
-
         run = reporting(tracer, self.memory)
         self.driver = cast("Driver", Intercepted(self.driver, run))
-        self.dialect = cast("EmbeddedDialect", Intercepted(self.dialect, run))
+        self.dialect = cast("Dialect", Intercepted(self.dialect, run))
 
     def close(self) -> None:
         try:
@@ -106,97 +105,6 @@ def open_driver(url: str, auth: tuple[str, str] | None, **options: Any) -> Drive
     return GraphDatabase.driver(
         url, auth=auth, notifications_min_severity="OFF", telemetry_disabled=True, **options
     )
-
-
-def connect(
-    settings: Settings, meanwhile: Callable[[], None] | None = None, *, create: bool = True
-) -> Connection:
-    """Open `settings.memory`: a url goes to a Neo4j server, anything else is a folder for the embedded
-    engine.
-
-    Args:
-        settings: Where the memory is.
-        meanwhile: Called while an embedded engine starts, which takes a second or two.
-        create: Make a folder where there is none.
-    """
-    if not create and not exists(settings):
-        raise EngineError(
-            "there is no memory here",
-            where=str(expanded(settings.memory).absolute()),
-            hint="Name another by --memory or NEO4J_URI, or make one: gswgraph load FILES",
-        )
-    place, name = split_address(settings.memory)
-    settings = replace(settings, memory=place)
-    check_address(place)
-    logging.getLogger("neo4j").addHandler(_SILENT)  # what the driver would say is in our errors
-    if "://" in place:
-        from gsw_graph.engine import neo4j
-
-        connection = neo4j.connect(settings)
-    else:
-        from gsw_graph.engine import embedded
-
-        connection = embedded.connect(settings, meanwhile)
-    return connection.to_memory(name) if name else connection
-
-
-def split_address(address: str) -> tuple[str, str]:
-    """Return where a database is, and the name of a memory in it: `bolt://host/?memory=notes`. The name is
-    empty for the default memory. Raises InputError for what is no name, and for an unknown parameter."""
-    place, _, query = address.rpartition("?")
-    options = query.split("&")
-    names_memory = any(option.startswith("memory=") for option in options)
-    if not place or ("/" in query and not names_memory):  # a folder with a question mark in its path
-        return address, ""
-    name = ""
-    others = []
-    for option in options:
-        key, equals, value = option.partition("=")
-        if equals and key not in _PARAMETERS:  # it would be passed over, or become part of a folder's name
-            raise InputError(
-                f"the address has an unknown parameter {key!r}",
-                where=place,
-                hint="Name a memory of this database by ?memory=NAME, another database by NEO4J_DATABASE",
-            )
-        if equals and key == "memory":
-            check_name(value, place)
-            name = value
-        else:
-            others.append(option)
-    if not name:
-        return address, ""
-    rest = "&".join(others)
-    return f"{place}?{rest}" if rest else place, name
-
-
-def check_name(name: str, where: str | None = None) -> None:
-    """Raise InputError for what is no name of a memory."""
-    if not _NAME.fullmatch(name):
-        raise InputError(
-            f"{name!r} is no name of a memory",
-            where=where,
-            hint="Use small letters, digits and single underscores, 40 at most: ?memory=my_notes",
-        )
-
-
-def check_address(memory: str) -> None:
-    """EngineError for what was meant as a url and is none, as `bolt:/host`, which would else be a folder."""
-    scheme = re.match(r"(bolt|neo4j|https?)(\+s|\+ssc)?:(?!//)", memory, re.IGNORECASE)
-    if scheme:
-        hint = f"Use bolt://HOST:7687, or ./{memory} for a folder of that name"
-        raise EngineError(
-            f"{scheme[0]} begins the address of a server, which needs two slashes", where=memory, hint=hint
-        )
-
-
-def exists(settings: Settings) -> bool:
-    """Whether `settings.memory` is a folder with a memory in it; of a server it is not known before it is
-    asked."""
-    from gsw_graph.engine.embedded_folder import MARKER
-
-    place, _ = split_address(settings.memory)
-    check_address(place)
-    return "://" in place or (expanded(place) / MARKER).exists()
 
 
 def with_plain_errors(method: Callable[_P, _R]) -> Callable[_P, _R]:
@@ -250,11 +158,9 @@ def to_engine_error(error: Exception, where: str) -> EngineError:
             where=where,
             hint="Run it again; what was written stays",
         )
-    text = " ".join(str(getattr(error, "message", None) or error).split())[:300]
+    text = single_spaced(str(getattr(error, "message", None) or error))[:300]
     full, log = False, ""
     if "://" not in where:  # the engine itself tells no more than that a commit failed
-        from gsw_graph.engine.embedded_folder import LOG
-
         with suppress(OSError):
             full = shutil.disk_usage(where).free < _FREE_BYTES
             log = (Path(where) / LOG).read_text(encoding="utf-8", errors="replace")

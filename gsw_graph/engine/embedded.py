@@ -20,9 +20,11 @@ from typing import IO, TYPE_CHECKING, Any
 from gsw_graph.concurrency import FairLock
 from gsw_graph.cypher import file_of
 from gsw_graph.engine import Connection, embedded_folder, open_driver, readonly
+from gsw_graph.engine.address import LOG
 from gsw_graph.engine.embedded_child import DATABASE
-from gsw_graph.engine.embedded_folder import LOG
 from gsw_graph.errors import EngineError, MemoryLockedError
+from gsw_graph.values import Fields, single_spaced
+from gsw_graph.version import FOLDER
 
 if TYPE_CHECKING:
     from gsw_graph.config import Settings
@@ -80,20 +82,20 @@ class EmbeddedDialect:
         command = {"command": text, "language": language, "database": self._database}
         answer = self._process.ask(command, _SCHEMA_SECONDS)
         if "failed" in answer:
-            where = " ".join(text.split())[:120]
+            where = single_spaced(text)[:120]
             raise EngineError(f"the engine refused a statement: {answer['failed']}", where=where)
 
     def wait_online(self, timeout: float) -> None:
         """Indexes answer as soon as they exist."""
 
-    def objection(self, query: str) -> str | None:
+    def read_only_violation(self, query: str) -> str | None:
         """Return what the query does beyond reading the memory, by the engine's own parser and our look at
         its words; nothing is run."""
         if readonly.asks_server(query):
             return None
         if "PROFILE" in readonly.preamble(query):
             return "PROFILE runs the query"
-        if objection := readonly.objection(query):
+        if objection := readonly.read_only_violation(query):
             return objection
         if name := readonly.unknown_to_embedded(query):
             return f"the query runs {name}, which is not known to only read the memory"
@@ -137,10 +139,10 @@ class EngineProcess:
         if "ready" not in word:
             self._end()
             raise self._error(word)
-        self.ready: dict[str, Any] = word["ready"]
+        self.ready: Fields = word["ready"]
         atexit.register(self.stop)
 
-    def ask(self, question: dict[str, Any], seconds: float = START_SECONDS) -> dict[str, Any]:
+    def ask(self, question: Fields, seconds: float = START_SECONDS) -> Fields:
         """Return the child's answer to one question, such as `embedded_child.answer` takes."""
         with self._asking:
             self._asked += 1
@@ -194,8 +196,6 @@ class EngineProcess:
         self._lines = self._listen(self._process.stdout)
 
     def _spawn(self) -> Any:
-        from gsw_graph.version import FOLDER
-
         given = os.environ.get("PYTHONPATH", "").split(os.pathsep)
         path = [FOLDER]  # the child's working folder is another one
         path += [Path(entry).absolute() for entry in given if entry]
@@ -204,7 +204,7 @@ class EngineProcess:
         environment["PYTHONSAFEPATH"] = "1"  # and no place for modules
         environment["PYTHONUTF8"] = "1"  # the folder has the same bytes in every locale
         command = [sys.executable, "-m", "gsw_graph.engine.embedded_child"]
-        ours = " ".join(shlex.join(sys.orig_argv).split())[:200]
+        ours = single_spaced(shlex.join(sys.orig_argv))[:200]
         with (self._folder / LOG).open("ab") as log:
             return subprocess.Popen(
                 [*command, str(self._folder), self._heap, str(self._cache), str(self._pid), ours],
@@ -233,7 +233,7 @@ class EngineProcess:
         threading.Thread(target=listen, name="gswgraph-engine", daemon=True).start()
         return lines
 
-    def _word(self, seconds: float) -> dict[str, Any]:
+    def _word(self, seconds: float) -> Fields:
         """Return the next line of the child, `{}` where it has ended or hangs."""
         try:
             line = self._lines.get(timeout=seconds)
@@ -244,7 +244,7 @@ class EngineProcess:
             return {}
         return word if isinstance(word, dict) else {}
 
-    def _error(self, word: dict[str, Any]) -> EngineError:
+    def _error(self, word: Fields) -> EngineError:
         where = str(self._folder)
         if "locked" in word:
             holder = word["locked"]

@@ -12,18 +12,17 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
 from filelock import FileLock, Timeout
 
 from gsw_graph.config import expanded
+from gsw_graph.engine.address import LOG, MARKER, split_address
 from gsw_graph.errors import EngineError
+from gsw_graph.values import Fields
 
 FORMAT = 1
-MARKER = "gswgraph.json"  # says that the folder is ours; written first
 PASSWORD = "password"  # noqa: S105 - a file name
-LOG = "engine.log"
 SERVER = "server.json"
 _LOCK, _OWNER = "lock", "owner.json"
 
@@ -134,7 +133,7 @@ class FolderLock:
         self._owner = folder / _OWNER
         self._lock = FileLock(folder / _LOCK, timeout=0, thread_local=False)
 
-    def acquire(self, owner: dict[str, Any], patience: float = 70.0) -> dict[str, Any] | None:
+    def acquire(self, owner: Fields, patience: float = 70.0) -> Fields | None:
         """Take the lock, and wait up to `patience` seconds for a holder that is stopping.
 
         Returns:
@@ -152,10 +151,10 @@ class FolderLock:
         write_private(self._owner, json.dumps(owner))
         return None
 
-    def holder(self) -> dict[str, Any] | None:
+    def holder(self) -> Fields | None:
         """Return what the holder wrote about itself, None where there is nothing to read."""
         try:
-            holder: dict[str, Any] = json.loads(self._owner.read_text(encoding="utf-8"))
+            holder: Fields = json.loads(self._owner.read_text(encoding="utf-8"))
         except (OSError, ValueError):
             return None
         return holder
@@ -209,8 +208,6 @@ class RunningServer:
     def find(cls, memory: str) -> RunningServer | None:
         """Return the server that has a memory in a folder open, None where none has. A file that `kill -9`
         left behind says nothing: the lock of the folder ended with its process."""
-        from gsw_graph.engine import split_address
-
         place, _ = split_address(memory)
         if "://" in place:
             return None

@@ -31,6 +31,7 @@ from gsw_graph.engine import open_driver
 from gsw_graph.engine.embedded import OWN_WINDOW, heap_size
 from gsw_graph.engine.embedded_folder import listens, write_private
 from gsw_graph.errors import EngineError
+from gsw_graph.values import single_spaced
 
 if TYPE_CHECKING:
     from gsw_graph.config import Settings
@@ -351,7 +352,7 @@ def _compose(home: Path, version: str, command: list[str], aim: str, hint: str, 
     environment = {**os.environ, "GSWGRAPH_NEO4J_PASSWORD": "unused", **values}
     code, output = _run([*line, "--profile", version, *command], env=environment)
     if code != 0:
-        reason = " ".join(output.replace(environment["GSWGRAPH_NEO4J_PASSWORD"], "***").split())
+        reason = single_spaced(output.replace(environment["GSWGRAPH_NEO4J_PASSWORD"], "***"))
         raise EngineError(f"Docker could not {aim}: {reason[-400:]}", hint=hint)
     return output
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 import time
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
-from urllib.parse import unquote, urlsplit, urlunsplit
+from typing import TYPE_CHECKING
+
+from neo4j import READ_ACCESS
+from neo4j.exceptions import DriverError, Neo4jError
 
 from gsw_graph.cypher import statement
 from gsw_graph.engine import Connection, open_driver, readonly
+from gsw_graph.engine.address import Address, parse
 from gsw_graph.errors import EngineError
+from gsw_graph.values import Fields, single_spaced
 from gsw_graph.version import __version__
 
 if TYPE_CHECKING:
@@ -19,7 +22,6 @@ if TYPE_CHECKING:
     from gsw_graph.config import Settings
 
 OLDEST = (5, 26)  # the long-term release; `CALL (x) { }` came with 5.23
-_SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
 _CONNECT_SECONDS = 10
 # Codes of the server by their end, what they mean, and what to do.
 _REFUSALS = (
@@ -36,61 +38,13 @@ _REFUSALS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Address:
-    """A url taken apart; `url` holds no user and no password."""
-
-    url: str
-    scheme: str
-    host: str
-    port: int
-    username: str | None
-    password: str | None
-    database: str | None
-
-
-def parse(url: str) -> Address:
-    """Take a `bolt://` or `neo4j://` url apart; a user, a password and a database in it are accepted
-    though the driver refuses them."""
-    scheme, _, rest = url.strip().partition("://")
-    scheme = scheme.lower()
-    # from the right, because a password may hold any sign
-    login, _, place = rest.rpartition("@")
-    shown = f"{scheme}://{place}"
-    if scheme not in _SCHEMES:
-        raise EngineError(
-            f"{scheme}:// is no address of a Neo4j server",
-            where=shown,
-            hint="Use bolt://HOST:7687 or neo4j://HOST:7687",
-        )
-    username, colon, password = login.partition(":")
-    try:
-        parts = urlsplit(f"//{place}")
-        host, port = parts.hostname, parts.port or 7687
-    except ValueError as error:
-        raise EngineError(f"the address cannot be read ({error})", where=shown) from error
-    if not host:
-        raise EngineError("the address names no host", where=shown, hint="Use bolt://HOST:7687")
-    return Address(
-        url=urlunsplit((scheme, parts.netloc, "", parts.query, "")),
-        scheme=scheme,
-        host=host,
-        port=port,
-        username=unquote(username) or None,
-        password=unquote(password) if colon else None,
-        database=parts.path.strip("/") or None,
-    )
-
-
 def connect(settings: Settings) -> Connection:
     """Connect to the server at `settings.memory` and check that it can serve; EngineError with a next step
     where it cannot."""
-    from neo4j.exceptions import DriverError, Neo4jError
-
     address = parse(settings.memory)
     password = settings.password if address.password is None else address.password
     if password is None and address.host in {"127.0.0.1", "localhost", "::1"}:
-        from gsw_graph.engine import local
+        from gsw_graph.engine import local  # few servers are ours
 
         password = local.password_for(settings, address.port)
     auth = None if password is None else (address.username or settings.username, password)
@@ -108,7 +62,7 @@ def connect(settings: Settings) -> Connection:
         driver.verify_connectivity()
         with driver.session(database=settings.database or address.database) as session:
             result = session.run(statement("server/components"))
-            versions: dict[str, Any] = dict(result.values())
+            versions: Fields = dict(result.values())
             summary = result.consume()
         version = str(versions.get("Neo4j Kernel", ["unknown"])[0])
         _check_server(address.url, str(summary.server.agent), version)
@@ -144,7 +98,7 @@ def explain(error: Exception, address: Address, *, with_password: bool) -> Engin
     for ending, message, hint in _REFUSALS:
         if code.endswith(ending):
             return EngineError(message, where=address.url, hint=hint)
-    text = " ".join(str(getattr(error, "message", None) or error).split())
+    text = single_spaced(str(getattr(error, "message", None) or error))
     # The operating system's own words are at the root of the driver's.
     is_late, reason = False, ""
     cause: BaseException | None = error
@@ -195,8 +149,6 @@ class Neo4jDialect:
 
     def run_schema(self, ddl: str) -> None:
         """Run one DDL statement, again where another process makes the same schema at the same time."""
-        from neo4j.exceptions import Neo4jError
-
         try:
             with self._session() as session:
                 session.execute_write(lambda tx: tx.run(ddl).consume())
@@ -205,14 +157,12 @@ class Neo4jDialect:
                 return  # made by the other process a moment before
             text = " ".join(line for line in ddl.splitlines() if not line.startswith("//"))
             raise EngineError(
-                f"the server refused a statement: {_first_line(error)}", where=" ".join(text.split())[:120]
+                f"the server refused a statement: {_first_line(error)}", where=single_spaced(text)[:120]
             ) from error
 
     def wait_online(self, timeout: float) -> None:
         """Return when every index is online; EngineError names the one that failed or was not ready in
         time."""
-        from neo4j.exceptions import Neo4jError
-
         end = time.monotonic() + timeout
         with self._session() as session:
             names = [str(name) for (name,) in session.run(statement("server/unready", self.name)).values()]
@@ -229,16 +179,13 @@ class Neo4jDialect:
                         hint="See SHOW INDEXES for its state",
                     ) from error
 
-    def objection(self, query: str) -> str | None:
+    def read_only_violation(self, query: str) -> str | None:
         """What the query does beyond reading the memory, by the server's plan of it and our look at its
         words. EngineError where it cannot be planned."""
-        from neo4j import READ_ACCESS
-        from neo4j.exceptions import Neo4jError
-
         preamble = readonly.preamble(query)
         if "PROFILE" in preamble:
             return "PROFILE runs the query"
-        objection = readonly.objection(query)  # before the server reads it
+        objection = readonly.read_only_violation(query)  # before the server reads it
         if objection:
             return objection
         explained = query if "EXPLAIN" in preamble else f"EXPLAIN {query}"

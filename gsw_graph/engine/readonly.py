@@ -10,6 +10,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from gsw_graph.values import word_set
+
 # Order matters: what a string, a comment or a quoted name holds is no keyword, and `1.` is a number and no
 # property access. Signs beyond ASCII are skipped, so that none of them can stand between two words that
 # belong together.
@@ -25,9 +27,7 @@ TOKEN = re.compile(
 )
 _ESCAPE = re.compile(r"\\u", re.IGNORECASE)  # a server may decode it before it reads words
 _UNSEEN = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029]")  # servers differ in what these end
-_WRITES = frozenset(
-    "ALTER CREATE DELETE DENY DETACH DROP FOREACH GRANT INSERT MERGE REMOVE REVOKE SET".split()
-)
+_WRITES = word_set("ALTER CREATE DELETE DENY DETACH DROP FOREACH GRANT INSERT MERGE REMOVE REVOKE SET")
 _FORBIDDEN = {"TERMINATE": "end what others run", "USE": "leave the database of the memory"}
 # Statements that only tell about the server; Neo4j calls them schema statements, the embedded engine answers
 # them outside its parser.
@@ -36,16 +36,16 @@ _ASKS_SERVER = re.compile(
     re.IGNORECASE,
 )
 # Neo4j calls procedures READ that clear statistics and plans, so its word alone is not enough.
-PROCEDURES = frozenset(
+PROCEDURES = word_set(
     "db.index.fulltext.listAvailableAnalyzers db.index.fulltext.queryNodes "
     "db.index.fulltext.queryRelationships db.index.vector.queryNodes db.index.vector.queryRelationships "
     "db.info db.labels db.ping db.propertyKeys db.relationshipTypes db.schema.nodeTypeProperties "
-    "db.schema.relTypeProperties db.schema.visualization".split()
+    "db.schema.relTypeProperties db.schema.visualization"
 )
 # Those of the embedded engine beside them; it knows each by the name of APOC too.
 _EMBEDDED_PROCEDURE = re.compile(r"(?:apoc\.)?(?:algo|meta|path)\.\w+", re.IGNORECASE)
 # Functions of the server itself; others belong to plugins, and one of these may call a service.
-_FUNCTIONS = frozenset("date datetime duration localdatetime localtime point time vector".split())
+_FUNCTIONS = word_set("date datetime duration localdatetime localtime point time vector")
 _NAME = r"(?:[^\W\d]\w*|`[^`]*`)"
 _CALLED = re.compile(rf"(?:\b(CALL) )?({_NAME}(?: \. {_NAME})*)( \()?", re.IGNORECASE)
 # What may stand before the first clause, its tokens with a space between them.
@@ -64,7 +64,7 @@ _OPERATOR = re.compile(
 )
 
 
-def objection(query: str) -> str | None:
+def read_only_violation(query: str) -> str | None:
     """What in the words of the query could be more than reading the memory; None where nothing. `n.set`
     and `:Set` are names."""
     if _ESCAPE.search(query):

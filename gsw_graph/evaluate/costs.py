@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from gsw_graph.extract.pool import PROFILES
 from gsw_graph.models.chat.cache import stored, total
+from gsw_graph.values import Fields
 
 if TYPE_CHECKING:
     from gsw_graph.memory import Memory
     from gsw_graph.model.results import Status
 
 
-def index_costs(memory: Memory, status: Status) -> dict[str, Any]:
+def index_costs(memory: Memory, status: Status) -> Fields:
     """Return what the index of a memory took and takes.
 
     Args:

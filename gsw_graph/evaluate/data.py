@@ -22,6 +22,7 @@ from typing import Any, TypeAlias
 from gsw_graph.ask.retrieve.variants import find_strategy
 from gsw_graph.errors import InputError
 from gsw_graph.model.documents import Failure
+from gsw_graph.values import Fields
 
 Record: TypeAlias = Mapping[str, Any]
 PassageRecord: TypeAlias = dict[str, str]
@@ -373,10 +374,10 @@ def _question(record: Record, question: str, number: str, shape: str) -> Questio
 
 
 @cache
-def _data_sets() -> dict[str, Any]:
+def _data_sets() -> Fields:
     """Return the keys of fields by the name of the field, and under `shapes` the keys that only one data set
     has."""
-    keys: dict[str, Any] = json.loads((files("gsw_graph.evaluate") / "data_sets.json").read_text("utf-8"))
+    keys: Fields = json.loads((files("gsw_graph.evaluate") / "data_sets.json").read_text("utf-8"))
     return keys
 
 

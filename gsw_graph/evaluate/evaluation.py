@@ -24,6 +24,7 @@ from gsw_graph.evaluate.metrics import (
     spread,
 )
 from gsw_graph.model.results import Result
+from gsw_graph.values import Fields
 
 FILE = "results.json"
 _LISTED = ("key", "question", "answers", "answerable", "hops", "type", "scope")  # of a question
@@ -32,7 +33,7 @@ _HINT = "gswgraph eval QUESTIONS --out DIR writes them"
 _SAME = ("plans", "plans_sha256", "k", "answer", "llm", "protocol", "memory", "versions", "at_once")
 # Settings that are compared by another name, or without effect.
 _IGNORED = ("memory", "llm", "cache_dir", "concurrency")
-Figures: TypeAlias = dict[str, Any]
+Figures: TypeAlias = Fields
 Values: TypeAlias = Mapping[str, float]
 """Of METRICS for one question."""
 

@@ -20,15 +20,17 @@ from scipy.special import logsumexp
 from gsw_graph.ask.answer.chains import features as chain_features
 from gsw_graph.ask.options import AskOptions
 from gsw_graph.ask.plan import parse
-from gsw_graph.ask.retrieve.context import Context
-from gsw_graph.ask.retrieve.pair_score import ConcreteQuestion, concrete, features
-from gsw_graph.ask.retrieve.qa_chains import CandidateSearch, WalkingCandidateSearch, grow_chains
+from gsw_graph.ask.retrieve.chains.beam import grow_chains
+from gsw_graph.ask.retrieve.chains.candidates import CandidateSearch, WalkingCandidateSearch
+from gsw_graph.ask.retrieve.context import RetrievalContext
+from gsw_graph.ask.retrieve.pair_score import ConcreteQuestion, features, fill_references
 from gsw_graph.ask.retrieve.recipes import Fit
 from gsw_graph.ask.retrieve.strategies.fusion import FUSION, RICR
 from gsw_graph.errors import InputError
 from gsw_graph.evaluate.data import Question, QuestionSet
 from gsw_graph.evaluate.metrics import gold_ranks
 from gsw_graph.memory import Memory
+from gsw_graph.values import unique
 
 Rows: TypeAlias = "list[tuple[NDArray[np.float64], NDArray[np.bool_]]]"
 _LEAST = 20  # sub-questions
@@ -62,7 +64,7 @@ def fit_scores(memory: Memory, questions: QuestionSet) -> tuple[Fit, int]:
     for question in planned:
         context = memory._context(AskOptions())
         rows += _pair_rows(question, context)
-        used = context.used
+        used = context.models_used
     if len(rows) < _LEAST or not any(right.any() for _, right in rows):
         raise InputError(
             f"there are {len(rows)} sub-questions with candidates",
@@ -106,15 +108,15 @@ def _answers(question: Question) -> list[str]:
     return answers
 
 
-def _gold(question: Question, context: Context, passages: Sequence[str]) -> set[str]:
+def _gold(question: Question, context: RetrievalContext, passages: Sequence[str]) -> set[str]:
     """Return the ids of gold passages among some."""
-    ids = list(dict.fromkeys(passages))
+    ids = unique(passages)
     ranked = context.reader.passages(ids, [0.0] * len(ids))
     ranks = gold_ranks(question.gold, ranked)
     return {ranked[rank - 1].id for rank in ranks if rank is not None}
 
 
-def _pair_rows(question: Question, context: Context) -> Rows:
+def _pair_rows(question: Question, context: RetrievalContext) -> Rows:
     """Return for each sub-question, asked with the true answers before it, its candidates' features and which
     candidates are right."""
     find = _Recorder(context, RICR.recipe)
@@ -122,7 +124,7 @@ def _pair_rows(question: Question, context: Context) -> Rows:
     answers = dict(enumerate(_answers(question), 1))
     for step in parse(question.plan).steps:
         known = {id_: answers[id_] for id_ in step.parents}
-        find(question.question, [concrete(step.question, known)])
+        find(question.question, [fill_references(step.question, known)])
         gold = _gold(question, context, [pair.passage for pair in find.pairs])
         answer = answers[step.id].casefold()
         right = []
@@ -147,18 +149,18 @@ def _chain_rows(
         chains, find = RICR.recipe, CandidateSearch(context, RICR.recipe)
         if strategy == FUSION.name:
             chains, find = FUSION.recipe.chains, WalkingCandidateSearch(context, FUSION.recipe)
-        beams = grow_chains(parse(question.plan), question.question, find, chains)
+        chain_search = grow_chains(parse(question.plan), question.question, find, chains)
         texts: list[str] = []
-        for chain in beams.ends():
+        for chain in chain_search.ends():
             for hop in chain.hops:
                 texts += (hop.pair.question, *hop.pair.answers)
         text = " ".join(texts).casefold()
         right = not hidden and any(answer.casefold() in text for answer in question.answers)
-        best = next(iter(beams.best()), None)
+        best = next(iter(chain_search.best()), None)
         if best is not None:
             rows.append((chain_features([hop.score for hop in best.hops], best.score), right))
         considered: list[str] = []
-        for expansion in beams.expansions:
+        for expansion in chain_search.expansions:
             considered += [candidate.scored.pair.passage for candidate in expansion.considered]
         hidden = _gold(question, context, considered)
     return rows

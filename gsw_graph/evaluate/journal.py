@@ -4,15 +4,16 @@ that was stopped or killed goes on where it stopped. With a trace also `trace.js
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from typing import Any, TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar
 
 from filelock import FileLock, Timeout
 
 from gsw_graph.errors import InputError
+from gsw_graph.values import Fields
 
 FILE, TRACE = "answers.jsonl", "trace.jsonl"
 LOCK = "answers.lock"  # held by the operating system, so that a run that was killed blocks nobody
@@ -87,7 +88,7 @@ Verdicts: TypeAlias = dict[tuple[str, str], Judgement]
 """By strategy and question."""
 
 
-def _from_row(kind: type[T], row: Mapping[str, Any]) -> T:
+def _from_row(kind: type[T], row: Fields) -> T:
     """Return a record of a dataclass from JSON; what another version wrote beside its fields is left out."""
     names = {each.name for each in fields(kind)}  # type: ignore[arg-type]
     return kind(**{name: value for name, value in row.items() if name in names})
@@ -104,11 +105,11 @@ class Journal:
     """
 
     folder: Path | None
-    run: dict[str, Any]
+    run: Fields
     rows: dict[tuple[str, str], Outcome] = field(default_factory=dict)
     judged: dict[tuple[str, str, str], Judgement] = field(default_factory=dict)
 
-    def add(self, row: Outcome, trace: Mapping[str, Any] | None = None) -> None:
+    def add(self, row: Outcome, trace: Fields | None = None) -> None:
         """Keep a row, after its trace. When this returns it is with the operating system, and survives a
         kill."""
         if trace is not None:
@@ -149,14 +150,14 @@ class Journal:
         if not whole:
             self._write(FILE, {"run": self.run})
 
-    def _write(self, name: str, value: Mapping[str, Any]) -> None:
+    def _write(self, name: str, value: Fields) -> None:
         if self.folder is not None:
             with (self.folder / name).open("ab") as file:
                 file.write(json.dumps(value).encode() + b"\n")
 
 
 @contextmanager
-def open_journal(folder: Path | None, run: dict[str, Any]) -> Iterator[Journal]:
+def open_journal(folder: Path | None, run: Fields) -> Iterator[Journal]:
     """Open the journal of a folder, as long as which no other process writes there.
 
     Args:
@@ -184,7 +185,7 @@ def open_journal(folder: Path | None, run: dict[str, Any]) -> Iterator[Journal]:
         yield journal
 
 
-def _check_same(before: dict[str, Any], now: dict[str, Any], path: Path) -> None:
+def _check_same(before: Fields, now: Fields, path: Path) -> None:
     changes = []
     for name in before | now:
         was, value = before.get(name), now.get(name)

@@ -14,16 +14,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
-from gsw_graph.ask.answer.evidence import flat
+from gsw_graph.ask.answer.evidence import single_line
 from gsw_graph.concurrency import map_unordered
 from gsw_graph.config import Settings
-from gsw_graph.errors import ReplyError
+from gsw_graph.errors import InvalidReplyError
 from gsw_graph.evaluate.data import Question, QuestionSet
 from gsw_graph.evaluate.journal import Journal, Judgement, Outcome, Verdicts
 from gsw_graph.models.chat.chat import Chat
 from gsw_graph.models.chat.limits import Budget
 from gsw_graph.models.chat.request import Request
 from gsw_graph.models.prompts import fence, prompt
+from gsw_graph.values import Fields
 
 STAGE = "judge"  # of the ledger
 _REPLY_TOKENS = 1000  # at most; a usual reply has 10
@@ -96,7 +97,7 @@ def judge_answers(
         progress: Gets how many are asked and judged, and of how many.
 
     Raises:
-        StoppedError: The judge answers no more.
+        ModelUnavailableError: The judge answers no more.
     """
     verdicts: Verdicts = {}
     todo: list[tuple[Question, Outcome]] = []
@@ -125,7 +126,7 @@ def judge_answers(
     return verdicts
 
 
-def judge_summary(model: str, verdicts: Sequence[Judgement]) -> dict[str, Any]:
+def judge_summary(model: str, verdicts: Sequence[Judgement]) -> Fields:
     """Return who judged how many answers, and what that took."""
     dollars = [verdict.dollars for verdict in verdicts if verdict.dollars is not None]
     unjudged = sum(verdict.error is not None for verdict in verdicts)
@@ -153,7 +154,7 @@ def _judge(chat: Chat, question: Question, row: Outcome) -> Judgement:
                 values[metric] = reply.value
                 tokens["in"] += reply.prompt_tokens
                 tokens["out"] += reply.completion_tokens
-    except ReplyError as failure:
+    except InvalidReplyError as failure:
         values.clear()  # all or none, so that they are of the same answers
         error = str(failure)
     dollars = chat.dollars(tokens["in"], tokens["out"]) if any(tokens.values()) else None
@@ -164,17 +165,17 @@ def _judge(chat: Chat, question: Question, row: Outcome) -> Judgement:
 
 def _request(form: Form, question: Question, answer: str) -> Request:
     longest = _MAX_LONG_TEXT if question.has_long_answer else _MAX_TEXT
-    gold = " | ".join(dict.fromkeys(map(flat, question.answers)))
+    gold = " | ".join(dict.fromkeys(map(single_line, question.answers)))
     case = (
-        f"Question: {flat(question.question)}\n"
+        f"Question: {single_line(question.question)}\n"
         f"Right answers: {gold[:longest]}\n"
-        f"Answer to judge: {flat(answer)[:longest]}"
+        f"Answer to judge: {single_line(answer)[:longest]}"
     )
     messages = (
         {"role": "system", "content": prompt(form.prompt)},
         {"role": "user", "content": fence("case", case)},
     )
-    properties: dict[str, Any] = {"statements": {"type": "integer"}, form.key: {"type": "integer"}}
+    properties: Fields = {"statements": {"type": "integer"}, form.key: {"type": "integer"}}
     if form.scale:
         properties = {form.key: {"type": "string", "enum": list(form.scale)}}
     schema = {

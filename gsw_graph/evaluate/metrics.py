@@ -11,7 +11,7 @@ import string
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,7 @@ from gsw_graph.evaluate.data import Gold, Question
 from gsw_graph.evaluate.journal import Judgement, Outcome
 from gsw_graph.loaders.split import SENTENCE_LIMIT, words
 from gsw_graph.model.results import RankedPassage
+from gsw_graph.values import Fields, single_spaced
 
 Ranks: TypeAlias = Sequence[int | None]
 """Of each gold passage its first rank from 1, or None."""
@@ -37,7 +38,7 @@ def normalised(answer: str) -> str:
     """Return an answer in lower case, without ASCII punctuation, then without articles, one space between
     words. Accents stay: "São" is not "Sao", "well-known" is "wellknown"."""
     letters = answer.lower().translate(_PUNCTUATION)
-    return " ".join(_ARTICLES.sub(" ", letters).split())
+    return single_spaced(_ARTICLES.sub(" ", letters))
 
 
 def exact_match(answer: str, gold: Sequence[str]) -> float:
@@ -212,7 +213,7 @@ def interval(values: Numbers) -> list[float] | None:
     return [float(limits.low), float(limits.high)]
 
 
-def paired(first: Numbers, second: Numbers) -> dict[str, Any]:
+def paired(first: Numbers, second: Numbers) -> Fields:
     """Return how much more the second has than the first, question by question: n, mean with its interval,
     and on how many it is above, below or equal."""
     differences = np.subtract(second, first)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
 from gsw_graph.evaluate.evaluation import FILE, Evaluation
 from gsw_graph.evaluate.metrics import AT, METRICS
+from gsw_graph.values import Fields
 
-Summary = dict[str, Any]
+Summary = Fields
 Cell = tuple[str, str]  # a figure, and its interval or another small print
 _NONE = ("-", "")
 _SOURCES = {

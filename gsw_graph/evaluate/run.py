@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from gsw_graph.ask.retrieve.variants import Variant, find_strategy
 from gsw_graph.concurrency import map_unordered
 from gsw_graph.config import Settings
-from gsw_graph.errors import InputError, ReplyError
+from gsw_graph.errors import InputError, InvalidReplyError
 from gsw_graph.evaluate.costs import index_costs
 from gsw_graph.evaluate.data import Gold, Plans, Question, QuestionSet, read_plans, read_questions
 from gsw_graph.evaluate.evaluation import Evaluation, assemble
@@ -33,12 +33,13 @@ from gsw_graph.evaluate.metrics import RESAMPLES, SEED, gold_ranks, is_gold
 from gsw_graph.model.documents import Failure
 from gsw_graph.model.results import Answer, Status
 from gsw_graph.models.chat.limits import Budget
+from gsw_graph.values import Fields
 from gsw_graph.version import __version__
 
 if TYPE_CHECKING:
     from gsw_graph.memory import Memory
 
-Trace: TypeAlias = dict[str, Any]
+Trace: TypeAlias = Fields
 Pair: TypeAlias = "tuple[Question, Variant]"
 Asked: TypeAlias = "tuple[Outcome, Trace | None, tuple[int, int]]"
 """A row, its trace, and the tokens of prompts and replies that were paid for it."""
@@ -96,7 +97,7 @@ class Protocol:
         return name
 
     @property
-    def reading(self) -> dict[str, Any]:
+    def reading(self) -> Fields:
         """Options of `Memory.ask` that are not as usual."""
         options = {name: getattr(self, name) for name in ("evidence", "must_answer", "reader", "trace")}
         return {name: value for name, value in options.items() if value}
@@ -142,7 +143,7 @@ def evaluate(
 
     Raises:
         InputError: Questions, plans, strategies or the folder cannot be used.
-        StoppedError, EngineError: As `Memory.ask`; the same call goes on afterwards.
+        ModelUnavailableError, EngineError: As `Memory.ask`; the same call goes on afterwards.
     """
     how = Protocol(**protocol)
     progress = progress or no_progress
@@ -212,9 +213,7 @@ def _ask_all(
             limit.charge(limit.cost(*paid))
 
 
-def _facts(
-    settings: Settings, status: Status, questions: QuestionSet, variants: Sequence[Variant]
-) -> dict[str, Any]:
+def _facts(settings: Settings, status: Status, questions: QuestionSet, variants: Sequence[Variant]) -> Fields:
     """Return the settings of an evaluation beside those of its run."""
     memory = status.to_dict()
     memory["memory"] = without_secrets(status.memory)
@@ -287,7 +286,7 @@ def versions() -> dict[str, str]:
     return installed
 
 
-def redacted_settings(settings: Settings) -> dict[str, Any]:
+def redacted_settings(settings: Settings) -> Fields:
     """Return the settings in JSON types: no key, no password, none in a url."""
     values = {field.name: getattr(settings, field.name) for field in fields(settings) if field.repr}
     for role, own in settings.llm_roles.items():
@@ -316,7 +315,7 @@ def _run_header(
     how: Protocol,
     *,
     model: bool,
-) -> dict[str, Any]:
+) -> Fields:
     """Return what all parts of one evaluation have in common."""
     return {
         "questions": questions.sha256 or [question.key for question in questions.questions],
@@ -426,7 +425,7 @@ class _Asking:
             reply = self._memory_ask(
                 question, variant, answer=self.how.answer, model=self.model, **self.how.reading
             )
-        except (InputError, ReplyError) as error:
+        except (InputError, InvalidReplyError) as error:
             ranks: list[int | None] = [None] * len(question.gold)
             return Outcome(variant.name, question.key, ranks=ranks, error=str(error)), None, (0, 0)
         seconds, tokens, dollars = full_cost(reply)

@@ -20,6 +20,7 @@ from typing import Any
 from gsw_graph.errors import InputError
 from gsw_graph.model.results import Analysis, Parameter
 from gsw_graph.text.names import normalise
+from gsw_graph.values import Fields
 
 NAMES = ("concept", "other")  # parameters that are names of concepts, looked up in their normal form
 LIMIT = "limit"
@@ -82,7 +83,7 @@ def parse(name: str, text: str) -> Analysis:
     return Analysis(name, description[0], " ".join(description[1:]), parameters, text)
 
 
-def bind(analysis: Analysis, values: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+def bind(analysis: Analysis, values: Fields) -> tuple[str, Fields]:
     """Return the query of an analysis with its parameters: these values, else the defaults.
 
     Raises:
@@ -94,7 +95,7 @@ def bind(analysis: Analysis, values: Mapping[str, Any]) -> tuple[str, dict[str, 
             raise InputError(
                 f"{analysis.name} has no parameter {name[:100]!r}", hint=f"It has: {', '.join(names)}"
             )
-    bound: dict[str, Any] = {}
+    bound: Fields = {}
     query = _DRAWING.sub("", analysis.query)
     for parameter in analysis.parameters:
         name = parameter.name

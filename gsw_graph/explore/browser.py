@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from gsw_graph.cypher import statement
-from gsw_graph.engine import local, split_address
-from gsw_graph.engine.neo4j import parse
+from gsw_graph.engine import local
+from gsw_graph.engine.address import parse, split_address
 from gsw_graph.errors import EngineError
 
 if TYPE_CHECKING:

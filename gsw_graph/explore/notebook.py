@@ -15,7 +15,7 @@ from gsw_graph.text.safe_text import clean, cut, one_line, short_source, to_json
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from gsw_graph.model.results import Citation, Claim, RankedPassage
+    from gsw_graph.model.results import Citation, Claim, RankedPassage, UsedPassage
 
 WIDTH = 100
 LINES = 4  # of a passage in text; HTML has all
@@ -46,7 +46,7 @@ def plain(answer: Answer) -> str:
     found = find(answer)
     for rank, passage in enumerate(answer.passages, 1):
         _, shown = found[passage.id].excerpt(LINES, WIDTH - 3)
-        lines.append(f"{rank}. {_origin(passage)}")
+        lines.append(f"{rank}. {title_and_source(passage)}")
         lines += [f"   {line.text}" for line in shown]
     return "\n".join(lines)
 
@@ -61,7 +61,7 @@ def html_answer(answer: Answer) -> str:
         lines.append(f"<p>Note: {note}</p>")
     for number, citation in enumerate(answer.citations, 1):
         text = _html(one_line(citation.text))
-        lines.append(f"<p>[{number}] <q>{text}</q> {_html(_origin(citation))}</p>")
+        lines.append(f"<p>[{number}] <q>{text}</q> {_html(title_and_source(citation))}</p>")
     lines += [f"<p>{_html(line)}</p>" for line in conflict_lines(answer)]
     found = places(answer)
     lines.append("<ol>")
@@ -135,7 +135,7 @@ def origin(answer: Answer) -> str:
     confidence = chain_confidence(answer)
     notes = []
     if confidence is not None:
-        notes.append(f"confidence {sure(confidence)}")
+        notes.append(f"confidence {confidence_text(confidence)}")
     if answer.answer_source == "llm":
         notes.append(f"from the model {answer.models.get('llm')}")
     else:
@@ -171,7 +171,7 @@ def why_not(answer: Answer) -> str:
     confidence = chain_confidence(answer)
     doubted = "nothing answers the question well enough"
     if confidence is not None:
-        doubted += f" (confidence {sure(confidence)})"
+        doubted += f" (confidence {confidence_text(confidence)})"
     if answer.passages and answer.confidence is not None and not answer.plan:
         return doubted
     if not answer.chains:
@@ -195,7 +195,7 @@ def chain_confidence(answer: Answer) -> float | None:
     return answer.confidence if answer.chains else None
 
 
-def sure(confidence: float | None) -> str:
+def confidence_text(confidence: float | None) -> str:
     """Write a confidence in two digits, never as 0.00 or 1.00."""
     if confidence is None:
         return "unknown"
@@ -209,7 +209,8 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
-def _origin(passage: Citation | RankedPassage) -> str:
+def title_and_source(passage: Citation | RankedPassage | UsedPassage) -> str:
+    """Return the title and the source of a passage."""
     return ", ".join(filter(None, [one_line(passage.title), short_source(passage.source)]))
 
 
@@ -224,7 +225,7 @@ def citation_lines(number: int, citation: Citation, width: int) -> list[str]:
         max_lines=LINES,
         placeholder=" …",
     )
-    return [*lines, f"    {_origin(citation)}"]
+    return [*lines, f"    {title_and_source(citation)}"]
 
 
 def _cell(value: object) -> str:

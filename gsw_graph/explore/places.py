@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from gsw_graph.text.safe_text import clean, one_line
 from gsw_graph.text.words import idf, term_coverage, terms, written_sentences
+from gsw_graph.values import unique
 
 if TYPE_CHECKING:
     from gsw_graph.model.results import Answer, RankedPassage
@@ -133,7 +134,7 @@ def find(answer: Answer, embedder: Embedder | None = None) -> dict[str, Found]:
     weights = idf(question_terms, [terms(text) for text in chain.from_iterable(texts)])
     nearness: Mapping[str, float] = {}
     if embedder is not None:
-        read = list(dict.fromkeys(chain.from_iterable(texts[:_EMBEDDED])))
+        read = unique(chain.from_iterable(texts[:_EMBEDDED]))
         nearness = _nearness(answer.question, read[:_EMBEDDED_PARTS], embedder)
     found = {}
     for passage, own in parts.items():

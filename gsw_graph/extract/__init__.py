@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol
 
+from gsw_graph.extract import rules
 from gsw_graph.model.documents import Document, Failure, Workspace
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ EXTRACTORS = ("none", "rules", "sentences", *BY_MODEL)  # each finds more than t
 
 
 @dataclass(slots=True)
-class Work:
+class ExtractionJob:
     """A document on its way through a load: what a loader read, how it comes into the memory, the state
     of its document there (None: it is new), and in the end its workspace or why there is none.
 
@@ -48,21 +49,20 @@ class Extractor(Protocol):
     model: str | None
     window: int
 
-    def run(self, work: Iterable[Work]) -> Iterator[Work]: ...
+    def run(self, work: Iterable[ExtractionJob]) -> Iterator[ExtractionJob]: ...
 
 
 class Rules:
     """Names by rules or, as `none`, nothing but the passages: no model at all. A dry run, which extracts
     nothing, has it under the name of another."""
 
+    model: str | None = None
     window = 256
 
-    def __init__(self, name: str = "rules", model: str | None = None) -> None:
-        self.name, self.model = name, model
+    def __init__(self, name: str) -> None:
+        self.name = name
 
-    def run(self, work: Iterable[Work]) -> Iterator[Work]:
-        from gsw_graph.extract import rules
-
+    def run(self, work: Iterable[ExtractionJob]) -> Iterator[ExtractionJob]:
         for task in work:
             if task.workspace is None:
                 if self.name == "none":
@@ -76,6 +76,4 @@ class Rules:
 
 def with_names(workspace: Workspace) -> Workspace:
     """Return a workspace with the names that rules find in its text, which its own entities need not hold."""
-    from gsw_graph.extract import rules
-
     return replace(workspace, names=rules.extract(workspace.document).entities)

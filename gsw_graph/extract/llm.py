@@ -23,7 +23,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from gsw_graph.errors import ReplyError
+from gsw_graph.errors import InvalidReplyError
 from gsw_graph.extract import rules
 from gsw_graph.model.assemble import Assembler, Node, kind_of, named, words_of
 from gsw_graph.model.documents import Document, Passage, Workspace
@@ -32,6 +32,7 @@ from gsw_graph.models.chat.request import estimate, unwrapped
 from gsw_graph.models.prompts import fence, prompt
 from gsw_graph.text.names import find_names, normalise
 from gsw_graph.text.words import FUNCTION_WORDS
+from gsw_graph.values import Fields, single_spaced
 
 if TYPE_CHECKING:
     from gsw_graph.models.chat.chat import Chat
@@ -42,7 +43,7 @@ KEYS = ("entities", "verb_phrases", "propositions", "entity_nodes", "verb_phrase
 
 Texts = tuple[str, ...]
 Listed = tuple[str, tuple[tuple[str, Texts], ...]]
-Schema = dict[str, Any]
+Schema = Fields
 Result = TypeVar("Result")
 
 
@@ -267,7 +268,7 @@ def messages(name: str, text: str) -> tuple[dict[str, str], ...]:
 def shown(document: Document, position: int, *, context: bool = True) -> str:
     """Return a passage with its title and, as `context`, the end of the passage before it."""
     passage = document.passages[position]
-    title = " ".join(passage.title.split())[:_TITLE]
+    title = single_spaced(passage.title)[:_TITLE]
     parts = []
     if title:
         parts.append(f"Title:\n{fence('title', title)}")
@@ -279,7 +280,7 @@ def shown(document: Document, position: int, *, context: bool = True) -> str:
 
 def _end(passage: Passage) -> str:
     """Return the last sentences of a passage, or the last words of a long one."""
-    sentences = _SENTENCE.split(" ".join(passage.text[-4 * _CONTEXT :].split()))
+    sentences = _SENTENCE.split(single_spaced(passage.text[-4 * _CONTEXT :]))
     end = sentences.pop()
     while sentences and len(end) + len(sentences[-1]) < _CONTEXT:
         end = f"{sentences.pop()} {end}"
@@ -294,7 +295,7 @@ def repair_request(document: Document, position: int, extraction: Extraction) ->
     return Request("repair", messages("repair", text), SCHEMA, document.source, limit)
 
 
-def written(extraction: Extraction) -> Mapping[str, Any]:
+def written(extraction: Extraction) -> Fields:
     """Return a result in the shape in which it was asked for."""
     entities = []
     for name, roles in extraction.entities:
@@ -313,8 +314,8 @@ def extract_passage(document: Document, position: int, chat: Chat, *, second_pas
     A second reply with less than half of the questions of the first is an error.
 
     Raises:
-        ReplyError: There is no usable first reply. One about the second pass alone leaves the first result as
-            it is, and is named in `repair_error`.
+        InvalidReplyError: There is no usable first reply. One about the second pass alone leaves the first
+            result as it is, and is named in `repair_error`.
     """
     read_reply = check(document, position)
     extraction = chat.ask(request(document, position), read_reply).value
@@ -330,7 +331,7 @@ def extract_passage(document: Document, position: int, chat: Chat, *, second_pas
 
     try:
         return chat.ask(repair_request(document, position, extraction), check_repaired).value
-    except ReplyError as error:
+    except InvalidReplyError as error:
         return replace(extraction, repair_error=str(error))
 
 
@@ -372,12 +373,12 @@ def assemble(
     for position, extraction in sorted(extractions.items()):
         for name, roles in extraction.entities:
             if assembler.entity(name, position, roles):
-                spellings.setdefault(normalise(name), " ".join(name.split()))
+                spellings.setdefault(normalise(name), single_spaced(name))
     words = words_of(spellings)
     for position, extraction in sorted(extractions.items()):
         own: dict[str, str] = {}  # spellings of this passage
         for name, _ in extraction.entities:
-            own.setdefault(normalise(name), " ".join(name.split()))
+            own.setdefault(normalise(name), single_spaced(name))
         for phrase, questions in extraction.phrases:
             assembler.verb_phrase(phrase, questions, position)
         for fact in extraction.facts:

@@ -16,8 +16,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from gsw_graph.concurrency import grouped, map_unordered
-from gsw_graph.errors import ReplyError, StoppedError
-from gsw_graph.extract import Work, with_names
+from gsw_graph.errors import InvalidReplyError, ModelUnavailableError
+from gsw_graph.extract import ExtractionJob, with_names
 from gsw_graph.extract.llm import (
     Extraction,
     Listed,
@@ -175,7 +175,7 @@ class TwoStep(Profile):
         def read_facts(value: object) -> Extraction:
             reply = node_of(value)
             facts = {}
-            for fact, mentioned in reply.facts("propositions"):
+            for fact, mentioned in reply.propositions():
                 facts[fact] = [name for name in mentioned if name in names]
             whole = checked(reply, Extraction(first.entities, facts=tuple(facts), mentions=facts))
             return check_extraction(whole, document, position)
@@ -231,13 +231,13 @@ def _entities(texts: Iterable[str]) -> tuple[Listed, ...]:
 class _Open:
     """A document whose passages are asked about."""
 
-    work: Work
+    work: ExtractionJob
     left: int
     extractions: dict[int, Extraction] = field(default_factory=dict)
-    errors: dict[int, ReplyError] = field(default_factory=dict)
+    errors: dict[int, InvalidReplyError] = field(default_factory=dict)
 
 
-_Result = tuple[_Open, Positions, Found | ReplyError | StoppedError]
+_Result = tuple[_Open, Positions, Found | InvalidReplyError | ModelUnavailableError]
 
 
 class ByModel:
@@ -273,14 +273,14 @@ class ByModel:
         self._chat = chat
         self._concurrency = concurrency
         self._on_passage = on_passage
-        self._stopped: StoppedError | None = None
+        self._stopped: ModelUnavailableError | None = None
 
-    def run(self, work: Iterable[Work]) -> Iterator[Work]:
+    def run(self, work: Iterable[ExtractionJob]) -> Iterator[ExtractionJob]:
         """Yield the documents as they are done."""
         for result in map_unordered(self._ask, self._groups(work), self._concurrency, _AHEAD):
             yield from self._add(*result)
 
-    def _groups(self, work: Iterable[Work]) -> Iterator[tuple[_Open, Positions]]:
+    def _groups(self, work: Iterable[ExtractionJob]) -> Iterator[tuple[_Open, Positions]]:
         """Yield each group of passages to ask about; a document without any with an empty one."""
         for task in work:
             groups = list(self.profile.groups(task.document)) if task.workspace is None else []
@@ -290,25 +290,25 @@ class ByModel:
 
     def _ask(self, task: tuple[_Open, Positions]) -> _Result:
         document, positions = task
-        result: Found | ReplyError | StoppedError = {}
+        result: Found | InvalidReplyError | ModelUnavailableError = {}
         try:
             if positions:
                 result = self._stopped or self.profile.extract(document.work.document, positions, self._chat)
-        except (ReplyError, StoppedError) as error:
+        except (InvalidReplyError, ModelUnavailableError) as error:
             result = error
         for _ in positions:
             self._on_passage(None if isinstance(result, dict) else str(result))
         return document, positions, result
 
     def _add(
-        self, document: _Open, positions: Positions, result: Found | ReplyError | StoppedError
-    ) -> Iterator[Work]:
+        self, document: _Open, positions: Positions, result: Found | InvalidReplyError | ModelUnavailableError
+    ) -> Iterator[ExtractionJob]:
         work = document.work
         document.left -= 1
-        if isinstance(result, StoppedError):
+        if isinstance(result, ModelUnavailableError):
             self._stopped = self._stopped or result
             work.failures = [Failure(work.document.source, str(self._stopped))]
-        elif isinstance(result, ReplyError):
+        elif isinstance(result, InvalidReplyError):
             document.errors |= dict.fromkeys(positions, result)
         else:
             document.extractions |= result
@@ -345,7 +345,9 @@ def _why_not_kept(document: _Open) -> str | None:
     return None
 
 
-def estimate(work: Iterable[Work], chat: Chat, cache: Cache, profile: Profile, *, batch: bool) -> Estimate:
+def estimate(
+    work: Iterable[ExtractionJob], chat: Chat, cache: Cache, profile: Profile, *, batch: bool
+) -> Estimate:
     """Estimate calls and tokens of a load, each request as it would be sent; cached replies cost nothing.
 
     Where a second request depends on the first reply, which is not cached, a reply of the usual length is

@@ -19,6 +19,7 @@ from gsw_graph.store import now, writer
 from gsw_graph.store.reader import Reader
 from gsw_graph.store.rows import Row
 from gsw_graph.text.names import normalise
+from gsw_graph.values import single_spaced
 
 if TYPE_CHECKING:
     from neo4j import ManagedTransaction
@@ -47,7 +48,7 @@ def correct(
     if action not in _NEEDS:
         raise InputError(f"there is no correction {action!r}", hint=f"Use one of {', '.join(_NEEDS)}")
     least, most, wanted = _NEEDS[action]
-    values = [" ".join(value.split()) for value in values]
+    values = [single_spaced(value) for value in values]
     if not least <= len(values) <= most or not all(values):
         raise InputError(f"{action} needs {wanted}")
     at = now("microseconds")

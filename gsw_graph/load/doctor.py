@@ -10,7 +10,7 @@ from neo4j.exceptions import DriverError, Neo4jError
 from gsw_graph.config import Settings
 from gsw_graph.engine import Connection, to_engine_error
 from gsw_graph.errors import GswGraphError, SchemaError
-from gsw_graph.load import corrections, moving
+from gsw_graph.load import backup, corrections
 from gsw_graph.model.documents import Document, Passage
 from gsw_graph.model.results import Finding
 from gsw_graph.models.chat.chat import Chat
@@ -47,7 +47,7 @@ def repair(connection: Connection) -> None:
     state = schema.read_state(connection)
     if state is None:
         if schema.is_restoring(connection):
-            moving.clear(connection)
+            backup.clear(connection)
         return
     schema.check_schema(state)
     schema.make_constraints(connection)

@@ -19,19 +19,23 @@ from gsw_graph import loaders
 from gsw_graph.concurrency import acquired, grouped, prefetch
 from gsw_graph.config import Settings
 from gsw_graph.engine import Connection
-from gsw_graph.errors import EndedError, InputError, UnembeddableError
-from gsw_graph.extract import BY_MODEL, EXTRACTORS, Extractor, Rules, Work, with_names
+from gsw_graph.errors import InputError, UnembeddableError, WorkCancelledError
+from gsw_graph.extract import BY_MODEL, EXTRACTORS, ExtractionJob, Extractor, Rules, pool, with_names
 from gsw_graph.load.corrections import corrections
 from gsw_graph.load.counters import LoadCounters
 from gsw_graph.load.options import LoadOptions
 from gsw_graph.model.documents import Document, Failure, Skipped, Value, Workspace, counted
 from gsw_graph.model.results import LoadReport, Progress
+from gsw_graph.models.chat.cache import FILE, Cache
+from gsw_graph.models.chat.chat import Chat
 from gsw_graph.models.chat.limits import Budget
+from gsw_graph.models.chat.request import estimate
 from gsw_graph.models.embed.embedder import Embedder
 from gsw_graph.store import schema, writer
 from gsw_graph.store.reader import DocumentState, Reader
 from gsw_graph.store.rows import Mode, Vector
 from gsw_graph.text.languages import ENGLISH
+from gsw_graph.values import Fields, without_none
 
 if TYPE_CHECKING:
     from gsw_graph.models.chat.chat import Chat
@@ -71,7 +75,7 @@ def load(
     stdin: BinaryIO | None = None,
     uploads: Mapping[str, BinaryIO] | None = None,
     progress: Callable[[Progress], None] | None = None,
-    alone: Callable[[], AbstractContextManager[None]] = nullcontext,
+    exclusive_lock: Callable[[], AbstractContextManager[None]] = nullcontext,
 ) -> LoadReport:
     """Load what `names` mean, and uploads; see `Memory.load`.
 
@@ -84,7 +88,7 @@ def load(
         stdin: What `-` means.
         uploads: Open files by name.
         progress: Called in this thread, several times a second at most.
-        alone: Holds questions off while indexes are built.
+        exclusive_lock: Holds questions off while indexes are built.
     """
 
     start = perf_counter()
@@ -125,7 +129,7 @@ def load(
                 # No call begins from now on; those under way are paid for, and kept when `chat` closes.
                 chat.stop()
             raise
-        _index(connection, model.dimension, counters, report, alone)
+        _index(connection, model.dimension, counters, report, exclusive_lock)
         after = reader.counts()[0]
         nodes = {label: count - before.get(label, 0) for label, count in after.items()}
         if counters.counts["replaced"]:
@@ -140,7 +144,7 @@ def _described(document: Document, given: Given, state: DocumentState | None) ->
     if state:
         stored = state.properties
         given = {key: stored.get(f"meta_{key}") for key in stored.get("given") or ()} | given
-    kept = {key: value for key, value in given.items() if value is not None}
+    kept = without_none(given)
     return replace(document, meta={**given, **document.meta, **kept}, given=tuple(kept))
 
 
@@ -156,9 +160,6 @@ def opened_extractor(
     if name not in BY_MODEL:
         yield Rules(name), None
         return
-
-    from gsw_graph.extract.pool import ByModel
-    from gsw_graph.models.chat.chat import Chat
 
     settings = settings.for_role("extract")
     if options.dry_run and not settings.llm_key and not settings.llm_url:
@@ -176,7 +177,9 @@ def opened_extractor(
         counters.spent = chat.ledger.total
         chat.context.on_trouble = on_trouble
         second_pass = options.second_pass
-        extractor = ByModel(chat, settings.concurrency, name, second_pass=second_pass, on_passage=on_passage)
+        extractor = pool.ByModel(
+            chat, settings.concurrency, name, second_pass=second_pass, on_passage=on_passage
+        )
         yield extractor, chat
 
 
@@ -187,7 +190,7 @@ def new_work(
     counters: LoadCounters,
     options: LoadOptions,
     position: Callable[[], int] = lambda: 0,
-) -> Iterator[Work]:
+) -> Iterator[ExtractionJob]:
     """Yield the documents and ready workspaces that the memory has not, or not so, before extraction.
 
     Args:
@@ -224,7 +227,7 @@ def _work(
     extractor: Extractor,
     counters: LoadCounters,
     options: LoadOptions,
-) -> Work | None:
+) -> ExtractionJob | None:
     """Return the work that an item makes; None if the memory has it so, or has other content under its
     source, which is a failure."""
     document = _described(_document_of(item), given, state)
@@ -244,14 +247,14 @@ def _work(
     item = replace(item, document=document) if isinstance(item, Workspace) else document
     mode = _mode(item, document, state, extractor, counters, options)
     if mode:
-        return Work(item, mode, state, with_names(item) if isinstance(item, Workspace) else None)
+        return ExtractionJob(item, mode, state, with_names(item) if isinstance(item, Workspace) else None)
     if state and any(state.properties.get(key) != value for key, value in document.properties.items()):
-        return Work(item, "describe", state, Workspace(document, state.extractor))
+        return ExtractionJob(item, "describe", state, Workspace(document, state.extractor))
     counters.add(unchanged=1)
     return None
 
 
-def windows(work: Iterable[Work], extractor: Extractor, counters: LoadCounters) -> Iterator[Window]:
+def windows(work: Iterable[ExtractionJob], extractor: Extractor, counters: LoadCounters) -> Iterator[Window]:
     """Yield extracted workspaces in runs that are embedded together, a small one first."""
     window: Window = []
     passages, enough = 0, min(_FIRST_WINDOW, extractor.window)
@@ -332,7 +335,7 @@ def _write(
 
     def check() -> None:
         if ended.is_set():
-            raise EndedError("the load has ended")
+            raise WorkCancelledError("the load has ended")
 
     def batches() -> Iterator[writer.Batch]:
         with closing(prefetch(extracted, _WINDOWS_AHEAD, on_wait=check)) as ahead:
@@ -393,7 +396,7 @@ def _index(
     dimension: int,
     counters: LoadCounters,
     report: Callable[[str], None],
-    alone: Callable[[], AbstractContextManager[None]],
+    exclusive_lock: Callable[[], AbstractContextManager[None]],
 ) -> None:
     """Make the search indexes after the first rows, and anew where the memory has outgrown them."""
 
@@ -408,7 +411,7 @@ def _index(
     else:
         return
     report("indexing")
-    with counters.timed("index"), alone():
+    with counters.timed("index"), exclusive_lock():
         build(connection, dimension)
 
 
@@ -473,13 +476,12 @@ def _send(
 ) -> None:
     """Send the first pass of what is new to the memory by the Batch API; the load then finds the replies in
     the cache. Interrupted, it goes on the next time."""
-    from gsw_graph.extract.pool import PROFILES
 
     def waiting(done: int, sent: int) -> None:
         if progress is not None:
             progress(Progress(0, done, sent, "waiting"))
 
-    profile = PROFILES[extractor.name]()
+    profile = pool.PROFILES[extractor.name]()
 
     def requests() -> Iterator[Any]:
         items = loaders.read(names, follow_links=options.follow_links)
@@ -493,7 +495,7 @@ def _send(
 
 
 def _estimated(
-    work: Iterable[Work],
+    work: Iterable[ExtractionJob],
     counters: LoadCounters,
     chat: Chat | None,
     options: LoadOptions,
@@ -506,13 +508,10 @@ def _estimated(
     if chat is None:
         deque(counted_work, maxlen=0)
     else:
-        from gsw_graph.extract.pool import PROFILES, estimate
-        from gsw_graph.models.chat.cache import FILE, Cache
-
         with closing(Cache(settings.cache_dir / FILE)) as cache:
-            profile = PROFILES[options.chosen(settings)]()
+            profile = pool.PROFILES[options.chosen(settings)]()
             profile.second_pass = options.second_pass
-            estimated = estimate(counted_work, chat, cache, profile, batch=options.batch)
+            estimated = pool.estimate(counted_work, chat, cache, profile, batch=options.batch)
     note = _note(counters, options.chosen(settings), settings)
     documents, passages = counters.counts["new"], counters.counts["passages"]
     if settings.embedder_url and passages:  # passages are what rules embed
@@ -524,9 +523,7 @@ def _estimated(
     return counters.report(perf_counter() - start, nodes=nodes, estimate=estimated, note=note)
 
 
-def _counted(work: Iterable[Work], counters: LoadCounters) -> Iterator[Work]:
-    from gsw_graph.models.chat.request import estimate
-
+def _counted(work: Iterable[ExtractionJob], counters: LoadCounters) -> Iterator[ExtractionJob]:
     for item in work:
         passages = item.document.passages
         counters.add_document(item.mode)
@@ -552,7 +549,7 @@ def _note(counters: LoadCounters, extractor: str, settings: Settings) -> str | N
     return None
 
 
-def _spent(chat: Chat | None) -> dict[str, Any]:
+def _spent(chat: Chat | None) -> Fields:
     """Return what the language model was asked, as the report has it."""
     if chat is None:
         return {}

@@ -26,6 +26,7 @@ from gsw_graph.store.reader import Reader
 from gsw_graph.text.names import normalise
 from gsw_graph.text.safe_text import cut
 from gsw_graph.text.words import kinds_of_roles
+from gsw_graph.values import single_spaced
 
 Encode = Callable[[Sequence[str]], NDArray[np.float32]]
 SURE = 0.85  # from here on concepts are merged
@@ -66,7 +67,7 @@ class Pair(NamedTuple):
     @property
     def reason(self) -> str:
         """Return all reasons in a line."""
-        return cut(" ".join("; ".join(self.reasons).split()), _REASON)
+        return cut(single_spaced("; ".join(self.reasons)), _REASON)
 
 
 Aliases = dict[str, Pair]

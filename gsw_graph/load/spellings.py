@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from gsw_graph.values import word_set
+
 _MARK = str.maketrans("", "", "'’")
 _WORD = re.compile(r"[^\W_]+[+#]*")
 _INITIALS = re.compile(r"(?<!\S)([^\W\d_]) (?=[^\W\d_](?!\S))")
@@ -27,7 +29,7 @@ for _number, _numeral in enumerate(
 _NTH = re.compile(r"^(\d+)(?:st|nd|rd|th)$")
 _SHORT = {"st": "saint", "ste": "saint", "mt": "mount", "ft": "fort"}
 _GENERATIONS = {"jr": "j", "junior": "j", "sr": "s", "senior": "s", "elder": "s", "younger": "j"}
-_SMALL = frozenset("of the and for in de la du des et on to a".split())
+_SMALL = word_set("of the and for in de la du des et on to a")
 _LEAST = 3  # letters of a name that is compared by its letters alone
 _SHORTEST = 5  # letters of a name that may be written as one word or two
 

@@ -16,7 +16,8 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from gsw_graph.engine import Connection, connect
+from gsw_graph.engine import Connection
+from gsw_graph.engine.opening import connect
 from gsw_graph.errors import EngineError, InputError, ModelError
 from gsw_graph.load.loading import load
 from gsw_graph.load.options import LoadOptions

@@ -15,6 +15,7 @@ from gsw_graph.model.documents import Document, Entity, Proposition, QAPair, Ver
 from gsw_graph.text.dates import find_dates
 from gsw_graph.text.names import normalise
 from gsw_graph.text.words import CONNECTORS, FUNCTION_WORDS, WORD
+from gsw_graph.values import Fields, single_spaced, unique
 
 _LONGEST = 10  # words of a name that a question is searched for
 _KINDS = {type(None): "null", bool: "true or false", str: "a string", list: "a list", dict: "an object"}
@@ -39,7 +40,7 @@ class Node:
         longest: Characters of a text.
     """
 
-    value: Mapping[str, Any]
+    value: Fields
     path: str = ""
     faults: list[str] = field(default_factory=list)
     most: int = sys.maxsize
@@ -69,9 +70,9 @@ class Node:
             if text is not None:
                 yield text, node
 
-    def facts(self, key: str) -> Iterator[tuple[str, list[str]]]:
+    def propositions(self) -> Iterator[tuple[str, list[str]]]:
         """Yield propositions: a text with the entities in it, or a text alone."""
-        for path, value in self._listed((key,)):
+        for path, value in self._listed(("propositions",)):
             if not isinstance(value, dict):
                 value = {"text": value}
             node = replace(self, value=value, path=path)
@@ -167,7 +168,7 @@ def id_form(key: str) -> str:
 
 
 @dataclass(slots=True)
-class _Thing:
+class _EntityDraft:
     passages: dict[int, None] = field(default_factory=dict)
     roles: dict[str, dict[str, None]] = field(default_factory=dict)
 
@@ -183,7 +184,7 @@ class Assembler:
     def __init__(self, document: Document) -> None:
         self.document = document
         self.faults: list[str] = []
-        self._things: dict[str, _Thing] = {}
+        self._things: dict[str, _EntityDraft] = {}
         self._phrases: list[tuple[str, int, list[QuestionAndAnswers]]] = []
         self._facts: list[tuple[str, int, list[Mention], str | None]] = []
 
@@ -194,7 +195,7 @@ class Assembler:
         if not normalise(name):
             self.faults.append(f"an entity {name[:40]!r} whose name is blank or too long was left out")
             return False
-        thing = self._things.setdefault(name, _Thing())
+        thing = self._things.setdefault(name, _EntityDraft())
         thing.passages[passage] = None
         for role, states in roles:
             if role.strip():
@@ -247,7 +248,7 @@ class Assembler:
         phrases = tuple(self._verb_phrases(by_key))
         return Workspace(self.document, extractor, entities, phrases, tuple(self._propositions()))
 
-    def _entity(self, name: str, thing: _Thing, titles: dict[int, str]) -> Entity:
+    def _entity(self, name: str, thing: _EntityDraft, titles: dict[int, str]) -> Entity:
         key = normalise(name)
         roles = tuple((role, tuple(states)) for role, states in thing.roles.items())
         titled = tuple(passage for passage in thing.passages if titles.get(passage) == key)
@@ -318,12 +319,12 @@ def named(text: str, keys: Collection[str], words: frozenset[str] | None = None)
                 if key in keys:
                     free[first:last] = [False] * length
                     found[first] = key
-    return list(dict.fromkeys(found[first] for first in sorted(found)))
+    return unique(found[first] for first in sorted(found))
 
 
 def _plain(text: str) -> str:
     """Return a text with one space between words."""
-    return " ".join(text.split())
+    return single_spaced(text)
 
 
 @lru_cache(maxsize=65536)

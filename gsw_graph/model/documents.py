@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 
 from gsw_graph.text.dates import find_dates
 from gsw_graph.text.languages import Language, detect, language_of
+from gsw_graph.values import single_spaced, unique
 
 Value: TypeAlias = "str | int | float | bool | list[str]"
 """Of metadata."""
@@ -43,7 +44,7 @@ def source_paths(name: str, folder: str | Path) -> list[str]:
     file need not exist."""
     path = Path(folder, name).absolute()
     plain = Path(os.path.normpath(path))
-    return list(dict.fromkeys(spelling.as_posix() for spelling in (plain, path, path.resolve())))
+    return unique(spelling.as_posix() for spelling in (plain, path, path.resolve()))
 
 
 @lru_cache(maxsize=256)  # every id within a document asks for it
@@ -186,7 +187,7 @@ def metadata(pairs: Iterable[tuple[str, object]], depth: int = 0) -> dict[str, V
             if isinstance(item, int | float) and abs(item) < 1 << 63:  # not so of NaN
                 values.setdefault(name, []).append(item)
             elif not isinstance(item, Mapping | list | tuple | set):
-                text = " ".join(storable(str(item or "")).split())
+                text = single_spaced(storable(str(item or "")))
                 if text:
                     values.setdefault(name, []).append(text[:_CHARACTERS])
     stored: dict[str, Value] = {}

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Any
+
+from gsw_graph.values import Fields
 
 KEY = ("document", "stage", "model")
 
@@ -37,7 +38,7 @@ class Entry:
 
     def __add__(self, other: Entry) -> Entry:
         """Return the sum; of document, stage and model what both have in common."""
-        values: dict[str, Any] = {}
+        values: Fields = {}
         for field in fields(self):
             mine, its = getattr(self, field.name), getattr(other, field.name)
             if field.name in KEY:

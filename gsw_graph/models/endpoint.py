@@ -13,6 +13,7 @@ from urllib.request import proxy_bypass
 import httpx
 
 from gsw_graph.errors import ModelError
+from gsw_graph.values import single_spaced
 
 CONNECT = 10.0  # seconds
 CERTIFICATES = ("SSL_CERT_FILE", "SSL_CERT_DIR")  # of the environment, which the HTTP library reads
@@ -175,7 +176,7 @@ class Endpoint:
 
     def short(self, text: str) -> str:
         """Return a server's text in one line; never with the key, which some repeat."""
-        line = " ".join(text.split())
+        line = single_spaced(text)
         return (line.replace(self.key, "***") if self.key else line)[:200].rstrip(".")
 
 

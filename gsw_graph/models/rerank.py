@@ -16,6 +16,8 @@ from gsw_graph.config import Settings
 from gsw_graph.errors import ModelError
 from gsw_graph.models.embed import torch_backend
 from gsw_graph.models.embed.embedder import encodable, find_model
+from gsw_graph.models.endpoint import Endpoint
+from gsw_graph.values import Fields
 
 COSINE = "cosine"
 NOT_NEEDED = "do without: GSWGRAPH_RERANKER=cosine"
@@ -134,8 +136,6 @@ class HttpReranker:
     def __init__(
         self, url: str, model: str | None = None, key: str | None = None, timeout: float = TIMEOUT
     ) -> None:
-        from gsw_graph.models.endpoint import Endpoint
-
         self._end = Endpoint.check("the reranker", url, key, whole=URL, key_name="GSWGRAPH_RERANKER_KEY")
         self._model = model
         self.name = f"{model} at {self._end.host}" if model else self._end.host
@@ -174,7 +174,7 @@ class HttpReranker:
         scores: list[float] = []
         for start in range(0, len(documents), size):
             part = documents[start : start + size]
-            body: dict[str, Any] = {"query": query, "documents": part}
+            body: Fields = {"query": query, "documents": part}
             if as_texts:
                 body = {"query": query, "texts": part, "truncate": True}
             elif self._model:

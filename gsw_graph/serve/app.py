@@ -36,9 +36,10 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from gsw_graph.engine import split_address
+from gsw_graph.engine.address import split_address
 from gsw_graph.engine.embedded_folder import RunningServer, write_private
 from gsw_graph.errors import EngineError, GswGraphError, InputError
+from gsw_graph.explore.picture.picture import scripts
 from gsw_graph.serve import routes
 from gsw_graph.serve.context import (
     PREFIX,
@@ -244,8 +245,6 @@ async def _answer_http_error(_: Request, error: Exception) -> Response:
 
 def _page_headers() -> dict[str, str]:
     """Return the headers of the page: a picture in a frame may run what the page around it allows."""
-    from gsw_graph.explore.picture.picture import scripts
-
     policy = (
         f"default-src 'none'; script-src 'self' {scripts()}; style-src 'self' 'unsafe-inline'; "
         "img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; "

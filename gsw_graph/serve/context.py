@@ -25,20 +25,20 @@ from fastapi.responses import Response
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
 from gsw_graph.concurrency import Cancel
-from gsw_graph.engine import split_address
+from gsw_graph.engine.address import split_address
 from gsw_graph.errors import (
-    EndedError,
     EngineError,
     GswGraphError,
     InputError,
     MemoryLockedError,
     ModelError,
     SchemaError,
+    WorkCancelledError,
 )
 from gsw_graph.explore.contents import ALL
 from gsw_graph.memory import Memory
 from gsw_graph.model.results import Result
-from gsw_graph.serve.remote import JsonObject
+from gsw_graph.serve.client import JsonObject
 from gsw_graph.text.safe_text import to_json, without_password
 
 T = TypeVar("T")
@@ -142,7 +142,7 @@ class Job(Generic[T]):
         try:
             await asyncio.wait(waits, timeout=self._timeout, return_when=asyncio.FIRST_COMPLETED)
             if done.cancelled():
-                raise EndedError("the server is stopping")
+                raise WorkCancelledError("the server is stopping")
             if done.done():
                 return done.result()
             if watch and watch.done():
@@ -168,7 +168,7 @@ STATUS: tuple[tuple[type[Exception], int], ...] = (
     (BusyError, 503),
     (RequestTimeoutError, 504),
     (ClientDisconnectedError, 499),
-    (EndedError, 503),
+    (WorkCancelledError, 503),
     (RefusedError, 403),
     (InputError, 400),
     (MemoryLockedError, 423),

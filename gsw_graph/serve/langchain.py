@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from langchain_core.callbacks import CallbackManagerForRetrieverRun
 from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever
 
 from gsw_graph.memory import Memory
 from gsw_graph.serve.retrieved import passage_metadata
+from gsw_graph.values import Fields
 
 
 class MemoryRetriever(BaseRetriever):  # type: ignore[misc,unused-ignore]  # Any where it is missing
@@ -25,7 +24,7 @@ class MemoryRetriever(BaseRetriever):  # type: ignore[misc,unused-ignore]  # Any
 
     memory: Memory
     k: int = 5
-    options: dict[str, Any] = {}  # noqa: RUF012 - pydantic copies it
+    options: Fields = {}  # noqa: RUF012 - pydantic copies it
 
     def _get_relevant_documents(
         self,

@@ -23,10 +23,11 @@ from gsw_graph.concurrency import Cancel
 from gsw_graph.errors import GswGraphError
 from gsw_graph.explore.full_text import marked_text
 from gsw_graph.explore.places import places
+from gsw_graph.serve.client import JsonObject
 from gsw_graph.serve.context import AppState, WorkQueue, requested_memory
 from gsw_graph.serve.problems import describe
-from gsw_graph.serve.remote import JsonObject
 from gsw_graph.text.safe_text import one_line, to_json
+from gsw_graph.values import without_none
 from gsw_graph.version import __version__
 
 if TYPE_CHECKING:
@@ -241,7 +242,7 @@ class Server(MCPServer[Any]):
         if unknown := [argument for argument in arguments if argument not in known]:
             names = ", ".join(one_line(argument)[:100] for argument in unknown[:5])
             raise ToolError(f"{name} has no argument {names}; it has {', '.join(known)}")
-        given = {argument: value for argument, value in arguments.items() if value is not None}
+        given = without_none(arguments)
         for argument, value in given.items():
             is_list = known[argument].get("type") == "array"
             if is_list and isinstance(value, str) and not value.lstrip().startswith("["):

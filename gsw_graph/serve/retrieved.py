@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from gsw_graph.model.results import RankedPassage
+from gsw_graph.values import Fields
 
 
-def passage_metadata(passage: RankedPassage, confidence: float | None) -> dict[str, Any]:
+def passage_metadata(passage: RankedPassage, confidence: float | None) -> Fields:
     """Return what is known of a passage. confidence: that the passages hold the answer, of all together."""
     return {
         "id": passage.id,

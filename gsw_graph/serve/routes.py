@@ -14,15 +14,20 @@ from fastapi.responses import HTMLResponse, Response
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from gsw_graph.ask.options import AskOptions, ScopeOptions
+from gsw_graph.ask.retrieve.strategies import strategies
 from gsw_graph.ask.retrieve.strategies.fusion import RICR
 from gsw_graph.ask.strategy import Strategy, reciprocal_rank_fusion
 from gsw_graph.concurrency import Cancel
-from gsw_graph.engine import split_address
+from gsw_graph.engine.address import split_address
 from gsw_graph.errors import InputError
+from gsw_graph.explore.analyses import analyses as all_analyses
+from gsw_graph.explore.picture.picture import picture_data
 from gsw_graph.explore.places import places
+from gsw_graph.extract import EXTRACTORS
 from gsw_graph.load.options import LoadOptions
 from gsw_graph.loaders.address import Page, is_address
 from gsw_graph.model.results import Answer, Progress, RankedPassage, Table
+from gsw_graph.serve.client import JsonObject, rebuild
 from gsw_graph.serve.context import (
     Context,
     Limit,
@@ -33,7 +38,6 @@ from gsw_graph.serve.context import (
     UncheckedContext,
     json_response,
 )
-from gsw_graph.serve.remote import JsonObject, rebuild
 from gsw_graph.serve.uploads import UploadRoute, upload_name
 from gsw_graph.version import __version__
 
@@ -323,8 +327,6 @@ async def draw(context: Context, body: DrawBody) -> Response:
         raise InputError("draw either an answer or a query", hint="Send one of `answer` and `query`")
 
     def work(cancel: Cancel) -> Any:
-        from gsw_graph.explore.picture.picture import picture_data
-
         if body.answer is not None:
             picture = context.memory.draw(rebuild(Answer, body.answer))
         else:
@@ -342,9 +344,6 @@ async def draw(context: Context, body: DrawBody) -> Response:
 async def about(context: Context) -> Response:
     """Its version, the memory and its name, the strategies by name and what each needs, the language model
     that is set, and what it takes."""
-    from gsw_graph.ask.retrieve.strategies import strategies
-    from gsw_graph.extract import EXTRACTORS
-
     app = context.app
     settings = context.memory.settings
     known = strategies().values()
@@ -430,9 +429,7 @@ async def name(context: Context, name: str, limit: Limit = 20) -> Response:
 @router.get("/analyses", summary="List analyses", tags=["read"])
 async def analyses() -> Response:
     """The analyses that `/api/analyses/NAME` runs, as `gswgraph cypher --list --json` prints them."""
-    from gsw_graph.explore.analyses import analyses
-
-    return json_response(list(analyses().values()))
+    return json_response(list(all_analyses().values()))
 
 
 @router.post("/analyses/{name}", summary="Run an analysis", tags=["read"])

@@ -15,19 +15,23 @@ from itertools import islice
 from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from neo4j import READ_ACCESS, WRITE_ACCESS, Query, unit_of_work
+from neo4j.exceptions import ClientError, DatabaseError, DriverError, Neo4jError
+from neo4j.graph import Node, Path, Relationship
+
 from gsw_graph.concurrency import Check, never_cancelled
 from gsw_graph.cypher import base_name, statement
 from gsw_graph.engine import read_again
-from gsw_graph.errors import EndedError, EngineError, InputError
+from gsw_graph.errors import EngineError, InputError, WorkCancelledError
 from gsw_graph.model.results import RankedPassage, Table
 from gsw_graph.store import writer
 from gsw_graph.store.confine import Confined, confine
 from gsw_graph.store.reader import Reader
 from gsw_graph.store.space import Space, space_of
+from gsw_graph.values import Fields
 
 if TYPE_CHECKING:
     from neo4j import Record, Result
-    from neo4j.graph import Node, Relationship
 
     from gsw_graph.engine import Connection
 
@@ -53,7 +57,7 @@ _OWN_TRANSACTIONS = re.compile(r"\bIN\s+(\d+\s+CONCURRENT\s+)?TRANSACTIONS\b", r
 def run(
     connection: Connection,
     query: str,
-    parameters: Mapping[str, Any],
+    parameters: Fields,
     *,
     write: bool,
     timeout: float | None = None,
@@ -91,8 +95,6 @@ class _Records:
     columns: Mapping[int, str]
 
     def __iter__(self) -> Iterator[Record]:
-        from neo4j.graph import Node
-
         for record in self.result:
             if self.space is not None:
                 for entity in _entities(record.values()):
@@ -117,7 +119,7 @@ def _check(space: Space, nodes: Iterable[Node]) -> None:
 def read(
     connection: Connection,
     query: str,
-    parameters: Mapping[str, Any],
+    parameters: Fields,
     take: Callable[[_Records], _R],
     *,
     write: bool = False,
@@ -127,8 +129,6 @@ def read(
 ) -> _R:
     """Run one query as `run`, and return what `take` makes of its result, in its transaction. refused: the
     hint where it would change something."""
-    from neo4j.exceptions import ClientError, DatabaseError
-
     if not query.strip():
         raise InputError("the query is empty")
     space = space_of(connection)
@@ -142,7 +142,7 @@ def read(
         return _run(connection, query, dict(parameters), take_inside, metadata, write=write)
 
     try:
-        objection = None if write else connection.dialect.objection(query)
+        objection = None if write else connection.dialect.read_only_violation(query)
         if objection:
             raise InputError(f"{objection}, and only reading is allowed", hint=refused)
         return _run_cancellable(connection, work, timeout, check)
@@ -156,14 +156,12 @@ def read(
 def _run(
     connection: Connection,
     query: str,
-    parameters: dict[str, Any],
+    parameters: Fields,
     take: Callable[[Result], _R],
     metadata: Metadata,
     *,
     write: bool,
 ) -> _R:
-    from neo4j import READ_ACCESS, WRITE_ACCESS, Query, unit_of_work
-
     @unit_of_work(metadata=metadata)
     def work(tx: Any) -> _R:
         return take(tx.run(query, parameters))
@@ -194,8 +192,6 @@ def plain(value: Any) -> Any:
     """Return a value in JSON types: a node is {labels, properties}, a relationship {type, properties}, a path
     its nodes and relationships in turn, and each of these relationships says in `forward` whether it leads
     the way of the path."""
-    from neo4j.graph import Node, Path, Relationship
-
     if value is None or isinstance(value, bool | int | float | str):
         return value
     if isinstance(value, Node):
@@ -242,7 +238,7 @@ def _run_cancellable(
                     f"the query took longer than {timeout:g} s and was ended",
                     hint="Ask for less, or give it longer: --timeout SECONDS (timeout=SECONDS in Python)",
                 )
-    except (KeyboardInterrupt, EndedError):
+    except (KeyboardInterrupt, WorkCancelledError):
         _end(connection, mark, result)
         raise
     return result.result()
@@ -251,8 +247,6 @@ def _run_cancellable(
 def _end(connection: Connection, mark: str, result: Future[Any]) -> None:
     """End the transactions of a mark and wait a moment for their thread; a second time, as the first may have
     come before the transaction had begun."""
-    from neo4j.exceptions import DriverError, Neo4jError
-
     dialect = connection.dialect.name
     listing = statement("server/own_transactions", dialect)
     for _ in range(2):
@@ -296,7 +290,7 @@ class Drawn:
 def drawn(
     connection: Connection,
     query: str,
-    parameters: Mapping[str, Any],
+    parameters: Fields,
     *,
     most: int,
     timeout: float | None,
@@ -350,8 +344,6 @@ def passages_behind(reader: Reader, nodes: Mapping[str, Node]) -> dict[str, list
 
 
 def _take(records: _Records, most: int) -> Drawn:
-    from neo4j.graph import Node
-
     graph = Drawn()
     for record in records:
         for entity in _entities(record.values()):
@@ -366,8 +358,6 @@ def _take(records: _Records, most: int) -> Drawn:
 
 def _entities(value: Any) -> Iterator[Node | Relationship]:
     """Find nodes and relationships in a value, in their order."""
-    from neo4j.graph import Node, Path, Relationship
-
     if isinstance(value, Node | Relationship):
         yield value
     elif isinstance(value, Path):

@@ -12,6 +12,7 @@ from gsw_graph.cypher import Unlogged, statement
 from gsw_graph.errors import EngineError
 from gsw_graph.model.documents import content_id
 from gsw_graph.store.reader import without_removed
+from gsw_graph.values import Fields, unique
 
 if TYPE_CHECKING:
     from neo4j import ManagedTransaction
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from gsw_graph.engine import Connection
     from gsw_graph.store.reader import Reader
 
-Row = dict[str, Any]
+Row = Fields
 _TITLE = 80  # letters of a run that Neo4j Browser shows
 _KINDS = {"QAPair": "pairs", "Proposition": "propositions"}
 
@@ -88,7 +89,7 @@ class Run:
     @cached_property
     def passages(self) -> list[str]:
         """Return where it occurs, each once."""
-        return list(dict.fromkeys(fact.passage for edge in self.edges for fact in edge.statements))
+        return unique(fact.passage for edge in self.edges for fact in edge.statements)
 
 
 @dataclass(frozen=True, slots=True)

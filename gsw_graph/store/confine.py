@@ -17,22 +17,23 @@ from gsw_graph.errors import InputError
 from gsw_graph.store.patterns import AFTER_ITEMS, STARTS, Patterns
 from gsw_graph.store.space import Space
 from gsw_graph.store.tokens import Token, refusal
+from gsw_graph.values import word_set
 
-_NO_ALIAS = frozenset("CALL CREATE INSERT MATCH MERGE RETURN UNION USE WITH".split())
-_MODES = frozenset("DIFFERENT ELEMENT ELEMENTS RELATIONSHIP RELATIONSHIPS REPEATABLE".split())
+_NO_ALIAS = word_set("CALL CREATE INSERT MATCH MERGE RETURN UNION USE WITH")
+_MODES = word_set("DIFFERENT ELEMENT ELEMENTS RELATIONSHIP RELATIONSHIPS REPEATABLE")
 _AFTER_IS = frozenset([":", *"NULL NOT NFC NFD NFKC NFKD NORMALIZED TYPED".split()])
-_NO_OPERAND = AFTER_ITEMS | frozenset(
+_NO_OPERAND = AFTER_ITEMS | word_set(
     "ALL AND AS BY CASE CONTAINS DISTINCT ELSE ENDS FOR FROM HEADERS IN IS LET NOT ON OR STARTS THEN USING "
-    "WHEN XOR".split()
+    "WHEN XOR"
 )
-_KINDS_OF_INDEX = frozenset("BTREE CONSTRAINTS FULLTEXT INDEXES POINT RANGE TEXT UNIQUE VECTOR".split())
+_KINDS_OF_INDEX = word_set("BTREE CONSTRAINTS FULLTEXT INDEXES POINT RANGE TEXT UNIQUE VECTOR")
 _LISTS = {"db.labels": "label", "db.relationshipTypes": "relationshipType"}
 _SEARCHES = frozenset(
     f"db.index.{kind}.query{what}" for kind in ("fulltext", "vector") for what in ("Nodes", "Relationships")
 )
-_PROCEDURES = frozenset(
+_PROCEDURES = word_set(
     "db.awaitIndex db.awaitIndexes db.create.setNodeVectorProperty db.create.setRelationshipVectorProperty "
-    "db.index.fulltext.listAvailableAnalyzers db.info db.ping dbms.components".split()
+    "db.index.fulltext.listAvailableAnalyzers db.info db.ping dbms.components"
 )
 _SHOWN = re.compile(
     r"SHOW (?:ALL )?(?:INDEX|INDEXES|CONSTRAINT|CONSTRAINTS|DATABASES|FUNCTIONS|PROCEDURES)(?: ;)?"

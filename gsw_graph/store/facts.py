@@ -6,11 +6,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, TypedDict
 
 from gsw_graph.model.results import RankedPassage
 from gsw_graph.store.reader import without_removed
-from gsw_graph.text.words import unpack_vectors
+from gsw_graph.store.vectors import unpack_vectors
+from gsw_graph.values import Fields
 
 if TYPE_CHECKING:
     import numpy as np
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
     from gsw_graph.store.reader import Reader
 
-Row = dict[str, Any]
+Row = Fields
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,7 @@ from neomodel import (
     StringProperty,
     StructuredNode,
     StructuredRel,
+    db,
 )
 from neomodel.properties import Property
 
@@ -57,7 +58,7 @@ def _from(label: str, kind: str, model: type[StructuredRel] | None = None) -> Re
 
 
 class BytesProperty(Property[bytes]):
-    """Bytes as they are: a unit vector, a signed byte a dimension, which `text.unpack_vectors` reads."""
+    """Bytes as they are: a unit vector, a signed byte a dimension, which `store.vectors` unpacks."""
 
     def inflate(self, value: Any, obj: Any = None) -> Any:  # noqa: ARG002 - the shape that neomodel asks for
         """From the graph."""
@@ -466,8 +467,6 @@ def properties(cls: Any) -> dict[str, Property[Any]]:
 def connect(memory: OpenMemory) -> None:
     """Let neomodel speak to the server of an open memory. docs/neomodel.md has an example. Raises InputError
     for a named memory, whose labels the classes do not have."""
-    from neomodel import db
-
     if memory._connection.memory:
         raise InputError("the classes of neomodel show the default memory only", where=memory.url)
     db.set_connection(driver=memory._connection.driver)

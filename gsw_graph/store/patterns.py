@@ -10,17 +10,18 @@ from gsw_graph.cypher import LABELS, TYPES
 from gsw_graph.errors import InputError
 from gsw_graph.store.space import Space
 from gsw_graph.store.tokens import Tokens, refusal
+from gsw_graph.values import word_set
 
-STARTS = frozenset(
-    "CALL CREATE FILTER FINISH FOR FOREACH INSERT LET LOAD MATCH MERGE OPTIONAL RETURN UNWIND WITH".split()
+STARTS = word_set(
+    "CALL CREATE FILTER FINISH FOR FOREACH INSERT LET LOAD MATCH MERGE OPTIONAL RETURN UNWIND WITH"
 )
 # What ends the items of RETURN, but words that are usual names.
-AFTER_ITEMS = frozenset(
+AFTER_ITEMS = word_set(
     "CALL CREATE DELETE DETACH FOREACH INSERT LIMIT MATCH MERGE NODETACH OFFSET OPTIONAL ORDER REMOVE RETURN "
-    "SET SKIP UNION UNWIND USE WHERE WITH YIELD".split()
+    "SET SKIP UNION UNWIND USE WHERE WITH YIELD"
 )
 _AFTER_PATTERN = STARTS | AFTER_ITEMS | frozenset(["", ")", "}", ";", "|", "NEXT", "ON", "USING"])
-_SELECTORS = frozenset("ALL ANY GROUP GROUPS PATH PATHS SHORTEST".split())
+_SELECTORS = word_set("ALL ANY GROUP GROUPS PATH PATHS SHORTEST")
 _AFTER_VARIABLE = (")", "]", ":", "*", "{", "$", "WHERE", "IS")
 _COMPUTED = ("a label or type is computed", "Write it, as in (d:Document)")
 

@@ -11,6 +11,7 @@ from gsw_graph.model.documents import content_id
 from gsw_graph.model.results import QA, RankedPassage
 from gsw_graph.store import now
 from gsw_graph.text.words import without_surrogates
+from gsw_graph.values import Fields
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -56,7 +57,7 @@ class CachedQuestion:
     asked_at: str
     strategy: str
     model: str | None
-    plan: list[dict[str, Any]]
+    plan: list[Fields]
     confidence: float | None
     inferred: bool
     cosine: float

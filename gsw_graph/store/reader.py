@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from gsw_graph.cypher import Unlogged, statement
 from gsw_graph.engine import read_again
 from gsw_graph.model.results import Fact, RankedPassage
-from gsw_graph.text.words import unpack_vectors
+from gsw_graph.store.vectors import unpack_vectors
+from gsw_graph.values import Fields, unique
 
 if TYPE_CHECKING:
     import numpy as np
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
     from gsw_graph.engine import Connection
 
-Row = dict[str, Any]
+Row = Fields
 Scored = list[tuple[str, float]]  # ids with a cosine, best first
 PropositionRow = tuple[str, list[str], list[list[str]]]  # a passage, its propositions, what each mentions
 _SCOPES = 8  # scopes of a memory that are kept
@@ -37,7 +38,7 @@ class DocumentState:
     unread: bool
     status: str
     loader: str | None = None
-    properties: Mapping[str, Any] = field(default_factory=dict)
+    properties: Fields = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -351,7 +352,7 @@ class Reader:
 
     def propositions(self, ids: Sequence[str]) -> dict[str, Fact]:
         """Return propositions by id."""
-        wanted = list(dict.fromkeys(ids))
+        wanted = unique(ids)
         rows = self.rows("read/proposition_texts", ids=wanted) if wanted else []
         return {row["id"]: Fact(**row) for row in rows}
 

@@ -11,9 +11,10 @@ import numpy as np
 
 from gsw_graph.model.documents import content_id
 from gsw_graph.store import now
+from gsw_graph.store.vectors import pack_vector
 from gsw_graph.text.dates import is_distinctive
 from gsw_graph.text.names import normalise
-from gsw_graph.text.words import pack_vector, searchable
+from gsw_graph.text.words import searchable
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -4,12 +4,13 @@ and what keeps a pattern inside."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from gsw_graph.cypher import LABELS, TYPES
+from gsw_graph.values import Fields
 
 if TYPE_CHECKING:
     from gsw_graph.engine import Connection
@@ -81,7 +82,7 @@ class Space:
             return False
         return not self.memory or not found or any(map(self.is_own, found))
 
-    def lists(self, row: Mapping[str, Any]) -> bool:
+    def lists(self, row: Fields) -> bool:
         """Return whether an index or constraint that the server lists may be seen."""
         if self.is_index_of_other(str(row.get("name"))):
             return False

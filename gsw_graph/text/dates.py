@@ -8,10 +8,12 @@ from collections.abc import Iterator
 from datetime import date
 from typing import NamedTuple
 
+from gsw_graph.values import word_set
+
 # Months and days of the week alone are no names.
-CALENDAR_WORDS = frozenset(
+CALENDAR_WORDS = word_set(
     "january jan february feb march mar april apr may june jun july jul august aug september sep sept "
-    "october oct november nov december dec monday tuesday wednesday thursday friday saturday sunday".split()
+    "october oct november nov december dec monday tuesday wednesday thursday friday saturday sunday"
 )
 _MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
 
@@ -157,11 +159,11 @@ _NUMBER = re.compile(
     re.IGNORECASE,
 )
 # Alone, or beside a date or a number, these name nothing, however they are written.
-_COMMON = frozenset(
+_COMMON = word_set(
     "january february march april may june july august september october november december monday tuesday "
     "wednesday thursday friday saturday sunday in on at by from since until before after about no number "
     "chapter part volume page act scene section century centuries decade decades year years month months "
-    "week weeks day days hour hours dollar dollars pound pounds euro euros mile miles".split()
+    "week weeks day days hour hours dollar dollars pound pounds euro euros mile miles"
 )
 _WORD = re.compile(r"[^\W\d_]+")
 _ORDINAL = re.compile(r"\b\d+(?:st|nd|rd|th)\b", re.IGNORECASE)

@@ -12,6 +12,7 @@ from functools import cached_property, lru_cache
 
 from gsw_graph.text.scripts import is_uncased
 from gsw_graph.text.words import FUNCTION_WORDS, LETTERS, STOP_WORDS, fold, table
+from gsw_graph.values import word_set
 
 _LEAST = 0.08  # share of function words in a text of a language
 _READ = 4000  # characters of a text that tell its language
@@ -55,15 +56,13 @@ LANGUAGES = tuple(
     for code, lists in table("languages").items()
 )
 # Function words of other languages that an English question may have too, as its own or within a name.
-_ENGLISH_TOO = STOP_WORDS | frozenset(
-    """ab ai ans bald bis car chi con contra die dir dont dove elle er era es est fu ha hat ins io las lei lo
+_ENGLISH_TOO = STOP_WORDS | word_set("""
+    ab ai ans bald bis car chi con contra die dir dont dove elle er era es est fu ha hat ins io las lei lo
     los lui ma man mas mein mi mio mir mit mon ne non nos os par para pas plus por pour prima sans se sei sera
-    si sin son sotto sous su sur todo tout tra tu um un una uno unter verso war""".split()
-)
-_ARTICLES = frozenset(
-    """der die das ein eine le la les un une el los las una o a os as um uma il lo i gli uno
-    ο η το οι τα""".split()
-)
+    si sin son sotto sous su sur todo tout tra tu um un una uno unter verso war""")
+_ARTICLES = word_set("""
+    der die das ein eine le la les un une el los las una o a os as um uma il lo i gli uno
+    ο η το οι τα""")
 # Scripts without capitals tell their language; Japanese first, which has Chinese signs too.
 _SCRIPTS = {
     Language("ja"): re.compile("[ぁ-ヺ]"),
@@ -77,8 +76,8 @@ _BEFORE_NOUN = re.compile(
     r"d(?:er|ie|as|en|em|es)|(?:k?ein|mein|sein|ihr|unser|dies|jed|welch|all|viel|einig|mehrer|beid)(?:e[nmrs]?)?"
     r"|[iazvb](?:m|ns|um|ur|om|eim)|[a-zäöüß]{4,}e[nmrs]?"
 )
-BEFORE_PLACE = frozenset(
-    "ab auf aus bei bis durch gegenüber in nach nahe nördlich östlich südlich von vor westlich".split()
+BEFORE_PLACE = word_set(
+    "ab auf aus bei bis durch gegenüber in nach nahe nördlich östlich südlich von vor westlich"
 )
 _ADJECTIVE = re.compile(r"(?<=\w{3})e[mnrs]?$")
 _ELISION = re.compile(

@@ -25,6 +25,7 @@ from gsw_graph.text.words import (
     fold,
     normalise_characters,
 )
+from gsw_graph.values import single_spaced, word_set
 
 _PLAIN = re.compile(r"[A-Za-z0-9]+(?: [A-Za-z0-9]+)*")
 # "An" before a consonant is the name An, but for initials: an MRI.
@@ -64,7 +65,7 @@ def _symbols(name: str) -> str:
     """Return a name without letters and digits as it is; empty if nothing of it can be seen."""
     for sign in name:
         if not sign.isspace() and unicodedata.category(sign) not in ("Cc", "Cf"):
-            return " ".join(name.split())
+            return single_spaced(name)
     return ""
 
 
@@ -86,12 +87,10 @@ def _can_end(sign: str) -> bool:
 
 # Names in a text
 
-_SPLIT_AT = frozenset("and in on for of the at to with".split())
+_SPLIT_AT = word_set("and in on for of the at to with")
 _MAX_CONNECTORS = 2
 _MAX_TOKENS = 10
-_ABBREVIATIONS = frozenset(
-    "dr mr mrs ms st jr sr prof gen col lt sgt capt rev hon gov sen rep mt ft vs no".split()
-)
+_ABBREVIATIONS = word_set("dr mr mrs ms st jr sr prof gen col lt sgt capt rev hon gov sen rep mt ft vs no")
 _PARENTHESIS = re.compile(r"\s?\([^()]*\)")  # stops at what opens the next, so that no title makes it slow
 _TRAILING_POSSESSIVE = re.compile(r"['’]s$")
 # A cell of a table and what follows a mark in braces begin with a capital as sentences do.
@@ -99,8 +98,8 @@ _SENTENCE_END = re.compile(r"[.!?:;\n•|}]|[\"“”(\[]\s*$")
 _AFTER_REFERENCE = re.compile(r"[.!?:;][\"”']?(?:\[[^\[\]]{1,8}\])*\[[^\[\]]{1,8}$")  # it ended.[3] In
 # Function words that open a sentence so often that only the rest of the document can tell that one of them is
 # the first name of somebody: prepositions, conjunctions, determiners, pronouns, adverbs.
-OPENERS = frozenset(
-    """a about above across after afterwards again against all almost alone along already also although always
+OPENERS = word_set("""
+    a about above across after afterwards again against all almost alone along already also although always
     am among amongst and another any are around as at be because been before behind being below beside besides
     between beyond both but by could currently did do does during each eight either eleven elsewhere enough
     even eventually every everywhere except few fifteen fifty finally five following for former formerly forty
@@ -113,19 +112,18 @@ OPENERS = frozenset(
     they third this those though three through throughout thus to today together too toward towards twelve
     twenty two under unlike unless until up upon us usually various very via was we well were what whatever
     when whenever where whereas wherever whether which while who whom whose why with within without would yes
-    yet you your according additionally aside based despite famous known located named overall""".split()
-)
-_MODALS = frozenset("will may can might must".split())  # they open a question, and hardly a statement
+    yet you your according additionally aside based despite famous known located named overall""")
+_MODALS = word_set("will may can might must")  # they open a question, and hardly a statement
 FINITE = re.compile(
     r"'s\b| (?:was|is|were|are|has|had|have|became|who|won|led|wrote|[a-z]{2,}ed)\b"
     r"|, (?:who|whose|born|an?|the) | \((?:born|c\.|\d)"
 )
 _SENTENCE_MARK = re.compile(r"[.!?\n](?![^\W\d_])")
 _SENTENCE = 400  # characters after a name in which its sentence ends
-_IN_MONTHS = frozenset("in since until till during last next early late mid".split())
+_IN_MONTHS = word_set("in since until till during last next early late mid")
 _ON_DAYS = _IN_MONTHS | {"on"}
-_DAYS = frozenset("monday tuesday wednesday thursday friday saturday sunday".split())
-_LITERALS = frozenset("true false none null".split())  # values in code and settings
+_DAYS = word_set("monday tuesday wednesday thursday friday saturday sunday")
+_LITERALS = word_set("true false none null")  # values in code and settings
 _CONTRACTED = re.compile(r"'(?:m|re|ve|ll|d|s)$")
 _CAPITALS = 4  # words in capitals one after another that are a headline, and no name
 

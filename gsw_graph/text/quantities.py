@@ -14,6 +14,7 @@ from decimal import Decimal, InvalidOperation
 from functools import lru_cache
 
 from gsw_graph.text.dates import find_dates
+from gsw_graph.text.languages import detect
 from gsw_graph.text.words import table
 
 Keys = frozenset[str]
@@ -232,8 +233,6 @@ def _read_digits(digits: str, text: str) -> list[Decimal]:
         return [pointed]
     if marks[0] == ".":
         return [grouped, pointed]
-    from gsw_graph.text.languages import detect
-
     return [grouped, pointed] if detect(text).code in _COMMA_IS_POINT else [grouped]
 
 

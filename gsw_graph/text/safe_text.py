@@ -11,6 +11,8 @@ import re
 from pathlib import Path
 from typing import Any
 
+from gsw_graph.values import single_spaced
+
 _SEQUENCE = re.compile(r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]")  # colours and cursor movements (CSI), whole
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _REORDERING = re.compile(r"[\u202a-\u202e\u2066-\u2069]")
@@ -29,7 +31,7 @@ def clean(text: str) -> str:
 
 def one_line(text: str) -> str:
     """Return a clean text in one line, with every stretch of white space as one space."""
-    return " ".join(clean(text.replace("\r", "\n")).split())
+    return single_spaced(clean(text.replace("\r", "\n")))
 
 
 def cut(text: str, length: int) -> str:

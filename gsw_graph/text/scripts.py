@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 
 from gsw_graph.text.words import MARKS, WORD, fold, stem, words
+from gsw_graph.values import single_spaced
 
 Signs = list[re.Match[str]]
 _READ = 4000  # characters of a text that tell its script
@@ -143,7 +144,7 @@ def _uninflected_word(word: str) -> str:
 def known_names(text: str, names: Mapping[str, str], language: str) -> set[str]:
     """Return those of some names, with their uninflected forms, that occur in a text, as words if it has
     words, but for parts of others."""
-    folded = uninflected(" ".join(fold(text).split()), language)
+    folded = uninflected(single_spaced(fold(text)), language)
     found = {}
     for name, key in names.items():
         if len(key) < 2 or key not in folded:

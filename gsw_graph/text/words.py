@@ -19,9 +19,10 @@ from typing import TYPE_CHECKING, Any
 
 from sentencex import segment
 
+from gsw_graph.values import single_spaced, word_set
+
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+    pass
 
 
 def table(name: str) -> Any:
@@ -30,8 +31,8 @@ def table(name: str) -> Any:
 
 
 # Words that stand in front of, between or around names, never for one. Those of other languages: `languages`.
-FUNCTION_WORDS = frozenset(
-    """a about above across after afterwards again against all almost alone along already also although always
+FUNCTION_WORDS = word_set("""
+    a about above across after afterwards again against all almost alone along already also although always
     am among amongst an and another any anyone anything are around as at be became because become becomes
     been before beforehand behind being below beside besides between beyond both but by can cannot could did
     do does doing done down due during each eight either eleven else elsewhere enough etc even eventually
@@ -49,12 +50,11 @@ FUNCTION_WORDS = frozenset(
     upon us usually various very via was we well were what whatever when whenever where whereas wherever
     whether which while who whoever whole whom whose why will with within without would yes yet you your
     yours yourself yourselves currently today according additionally aside based despite famous known
-    located named overall part""".split()
-)
+    located named overall part""")
 # Words that join the parts of one name: Bank of England, Ludwig van Beethoven.
-CONNECTORS = frozenset(
+CONNECTORS = word_set(
     "of the de del della di da do dos das la le les du des von van der den zu and in for at on y e el al "
-    "bin ibn to with".split()
+    "bin ibn to with"
 )
 STOP_WORDS = FUNCTION_WORDS | CONNECTORS
 
@@ -316,19 +316,20 @@ _BLOCK_END = re.compile(r"\n\s*\n|^#.*$", re.MULTILINE)
 _HEADING = re.compile(r"[\w'-]+(?: [\w'-]+){,3}")  # a few words that end in no stop
 # Characters whose sentences are compared: punctuation without end takes quadratic time.
 _LONGEST_READ = 20_000
+_MOST_SENTENCES = 500
 
 
 @lru_cache(maxsize=512)
-def sentences(text: str, limit: int = 500, language: str = "en") -> tuple[str, ...]:
+def sentences(text: str, language: str = "en") -> tuple[str, ...]:
     """Split a text into its first sentences, each in one line, without headings; its language tells what is
     an abbreviation."""
     lines = []
     for block in _BLOCK_END.split(text[:_LONGEST_READ]):
-        for sentence in _segments(language, " ".join(block.split())):
-            line = " ".join(sentence.split())
+        for sentence in _segments(language, single_spaced(block)):
+            line = single_spaced(sentence)
             if line and not _is_heading(line):
                 lines.append(line)
-    return tuple(lines[:limit])
+    return tuple(lines[:_MOST_SENTENCES])
 
 
 def _segments(language: str, text: str) -> Iterator[str]:
@@ -346,28 +347,6 @@ def written_sentences(text: str) -> list[str]:
     pieces = list(_segments("en", text))
     # Should the library ever drop a character, rather a long sentence than lost text.
     return pieces if "".join(pieces) == text else [text]
-
-
-# Vectors
-
-_BYTE = 127
-
-
-def pack_vector(vector: NDArray[np.float32]) -> bytes:
-    """Pack a unit vector in one signed byte a dimension: a cosine is then off by some thousandths."""
-    import numpy as np
-
-    return np.rint(np.asarray(vector, dtype=np.float32) * _BYTE).astype(np.int8).tobytes()
-
-
-def unpack_vectors(packed: Sequence[bytes]) -> NDArray[np.float32]:
-    """Unpack vectors to float32 (n, dimension)."""
-    import numpy as np
-
-    if not packed:
-        return np.zeros((0, 0), dtype=np.float32)
-    numbers = np.frombuffer(b"".join(packed), dtype=np.int8).reshape(len(packed), -1)
-    return np.asarray(numbers / np.float32(_BYTE), dtype=np.float32)
 
 
 # Lexicon: English; which words go together is ours

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING
 from gsw_graph.ask.answer.quotes import cite, related_coverage
 from gsw_graph.ask.strategy import AnswerDraft
 from gsw_graph.text.words import content_words
+from gsw_graph.values import unique
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gsw_graph.ask.retrieve.qa_chains import BeamChain
-    from gsw_graph.ask.strategy import ChainScale, Retrieved
+    from gsw_graph.ask.retrieve.chains.records import BeamChain
+    from gsw_graph.ask.strategy import ChainScale, RetrievalResult
     from gsw_graph.model.results import Chain
 
 
@@ -47,7 +48,7 @@ def features(hops: Sequence[float], chain: float) -> list[float]:
 
 
 def from_chains(
-    question: str, retrieved: Retrieved, scale: ChainScale | None, *, answer: bool
+    question: str, retrieved: RetrievalResult, scale: ChainScale | None, *, answer: bool
 ) -> AnswerDraft:
     """Return the answer of the best chain that reaches the last step of the plan, with the least confidence
     of its ends. If the last step only compares, the chains are evidence and there is no answer.
@@ -59,34 +60,34 @@ def from_chains(
             whether there are no passages.
         answer: Whether to answer, or only to return the confidence.
     """
-    beams = retrieved.beams
-    if beams is None or scale is None:
+    chain_search = retrieved.chain_search
+    if chain_search is None or scale is None:
         return AnswerDraft(abstained=not retrieved.passages, confidence=retrieved.confidence)
-    best = beams.best()
+    best = chain_search.best()
     least = 0.0
-    if len(best) == (len(beams.plan.sinks) if beams.planned else 1):
+    if len(best) == (len(chain_search.plan.sinks) if chain_search.planned else 1):
         sure = []
         for chain in best:
             scores = [hop.score for hop in chain.hops]
             sure.append(confidence(scores, chain.score, scale))
         least = min(sure)
-        if not beams.planned:
+        if not chain_search.planned:
             least *= coverage(question, best[0]) ** 2
     if least < REFUSED_BELOW:
         return AnswerDraft(None, "none", True, least)
     citations = []
     for chain in best:
         for hop in chain.hops:
-            passage = retrieved.cited.get(hop.pair.passage)
+            passage = retrieved.chain_passages.get(hop.pair.passage)
             if passage is not None:
                 citations.append(cite(passage, hop.pair.question, hop.answer))
-    draft = AnswerDraft(None, "none", False, least, list(dict.fromkeys(citations)))
-    if answer and beams.plan.steps[-1].retrieve:
+    draft = AnswerDraft(None, "none", False, least, unique(citations))
+    if answer and chain_search.plan.steps[-1].retrieve:
         draft = replace(draft, answer=best[0].hops[-1].answer, source="chain")
     return draft
 
 
-def shown(retrieved: Retrieved) -> list[Chain]:
+def shown(retrieved: RetrievalResult) -> list[Chain]:
     """Return the chains that reach an end of the plan, as part of a result."""
     return [chain.to_chain() for chain in retrieved.chains]
 

@@ -12,7 +12,7 @@ import json
 import re
 from dataclasses import dataclass
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from gsw_graph.ask.answer.counting import asks_for_all
 from gsw_graph.models.chat.request import estimate
@@ -20,6 +20,7 @@ from gsw_graph.models.prompts import break_control_tokens, fence
 from gsw_graph.store.facts import of_passages
 from gsw_graph.text.names import normalise
 from gsw_graph.text.words import content_words, idf, sentences, term_coverage
+from gsw_graph.values import Fields, single_spaced, unique
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -27,8 +28,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from gsw_graph.ask.retrieve.context import Context
-    from gsw_graph.ask.strategy import Retrieved
+    from gsw_graph.ask.retrieve.context import RetrievalContext
+    from gsw_graph.ask.strategy import RetrievalResult
     from gsw_graph.model.results import RankedPassage
 
 
@@ -55,7 +56,7 @@ Fact = Edge | Sentence
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class FactGroup:
     """The facts of one passage that are shown under one number. channel: Their kind, a key of the payload."""
 
     facts: tuple[Fact, ...]
@@ -66,7 +67,7 @@ def edge_of(text: str, names: Iterable[str], about: str) -> Fact:
     """Return a sentence as an edge: the name at its beginning, the words up to the next name, and the rest,
     without the article, quotes around the first name, and the full stop. A sentence that does not begin with
     a name, or has only one, remains a `Sentence`."""
-    text = _END.sub("", " ".join(text.split()))
+    text = _END.sub("", single_spaced(text))
     known_names = sorted(filter(None, set(names)), key=len, reverse=True)
     first = re.match(rf'(?:(?:the|a|an) )?["“]?({_any_of(known_names)})(?!\w)["”]?', text, re.IGNORECASE)
     if first is not None:
@@ -88,11 +89,11 @@ def _any_of(names: Iterable[str]) -> str:
     return "|".join(map(re.escape, names)) or "(?!)"
 
 
-def payload(runs: Sequence[Run]) -> str:
+def payload(runs: Sequence[FactGroup]) -> str:
     """Write facts as JSON by channel and number, in the form of fewer tokens (AutoPrunedRetriever, 2.6):
     texts by subject, or indexes in the lists `e` of names and `r` of relations."""
-    texts: dict[str, Any] = {}
-    triples: dict[str, Any] = {}
+    texts: Fields = {}
+    triples: Fields = {}
     names: dict[str, int] = {}
     relations: dict[str, int] = {}
     for number, run in enumerate(runs, 1):
@@ -122,7 +123,7 @@ _DEEPEST = 40  # spaces before a line of code
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class EvidenceLine:
     """One line of evidence and its passage; of a pair also its question and answer, by which its sentence is
     found in the passage. run: its facts, where the evidence is compact."""
 
@@ -130,7 +131,7 @@ class Item:
     passage: RankedPassage
     question: str = ""
     answer: str = ""
-    run: Run | None = None
+    run: FactGroup | None = None
 
 
 def body_of(passage: RankedPassage) -> str:
@@ -138,7 +139,9 @@ def body_of(passage: RankedPassage) -> str:
     return passage.text.removeprefix(f"{passage.title}\n")
 
 
-def texts(passages: Sequence[RankedPassage], budget: int = BUDGET, most: int = READ) -> Iterator[Item]:
+def passage_lines(
+    passages: Sequence[RankedPassage], budget: int = BUDGET, most: int = READ
+) -> Iterator[EvidenceLine]:
     """Yield titles and texts of at most so many passages, the best first, in so many tokens: whole ones while
     each of the others can still have _PASSAGE tokens, then beginnings."""
     shown = passages[: min(most, max(budget, 0) // _PASSAGE)]
@@ -147,11 +150,11 @@ def texts(passages: Sequence[RankedPassage], budget: int = BUDGET, most: int = R
         reserved -= _PASSAGE
         tokens = budget - reserved
         whole = with_code(titled_text(passage, body_of(passage)))
-        yield Item(cut(whole, tokens), passage)
+        yield EvidenceLine(truncate_tokens(whole, tokens), passage)
         budget -= tokens if len(whole) > 10 * tokens else min(estimate(whole), tokens)
 
 
-def listed(items: Sequence[Item]) -> str:
+def render_evidence(items: Sequence[EvidenceLine]) -> str:
     """Return the lines with their numbers from 1, or the shortest codebook of compact evidence, between two
     lines with a code that is made from the text, so that the text cannot contain it."""
     runs = [item.run for item in items if item.run is not None]
@@ -161,7 +164,7 @@ def listed(items: Sequence[Item]) -> str:
     return fence("evidence", "\n".join(lines))
 
 
-def flat(text: str) -> str:
+def single_line(text: str) -> str:
     """Return a text in one line, without numbers in square brackets and without control tokens of chat
     templates: `[1]` and line breaks are written by us alone."""
     return break_control_tokens(_MARK.sub(r"(\1)", _one_line(text)))
@@ -177,7 +180,7 @@ def _code_line(text: str) -> str:
 
 
 def _one_line(text: str) -> str:
-    return " ".join(_UNSEEN.sub(" ", text).split())
+    return single_spaced(_UNSEEN.sub(" ", text))
 
 
 def with_code(text: str) -> str:
@@ -189,16 +192,16 @@ def with_code(text: str) -> str:
     parts = []
     end = 0
     for block in _BLOCK.finditer(text):
-        parts.append(flat(text[end : block.start()]))
+        parts.append(single_line(text[end : block.start()]))
         for line in block[2].splitlines():
             depth = len(line) - len(line.lstrip())
             parts.append(f"{' ' * min(depth, _DEEPEST)}{_code_line(line)}")
         end = block.end()
-    parts.append(flat(text[end:]))
+    parts.append(single_line(text[end:]))
     return _INDENT.join(filter(str.strip, parts))
 
 
-def cut(text: str, tokens: int) -> str:
+def truncate_tokens(text: str, tokens: int) -> str:
     """Return the beginning of a text of about so many tokens, up to a space."""
     begin = text[: 10 * tokens]  # no token is longer in the mean
     if len(begin) == len(text) and estimate(text) <= tokens:
@@ -223,7 +226,7 @@ def word_shares(question: str, texts: Sequence[str]) -> NDArray[np.float64]:
     return np.array([term_coverage(question_words, text, idf=weights) for text in text_words])
 
 
-Show: TypeAlias = "Callable[[Sequence[str], Retrieved], list[Item]]"
+Show: TypeAlias = "Callable[[Sequence[str], RetrievalResult], list[EvidenceLine]]"
 ENOUGH = 1_000  # tokens up to which sentences of further passages are added; first passages may take BUDGET
 BELOW = 10  # passages below those that were asked for, whose sentences are looked at
 LEAST = 0.3  # share of the words of the question, or of one of its parts, that such a sentence has at least
@@ -233,48 +236,48 @@ _PAIR = 200  # tokens of a pair, which may list hundreds of answers
 _ROLES = 100  # characters of roles and states
 
 
-def lines(questions: Sequence[str], retrieved: Retrieved) -> list[Item]:
+def lines(questions: Sequence[str], retrieved: RetrievalResult) -> list[EvidenceLine]:
     """Return pairs of the chains, hop by hop and the best chain of each end first; the beginnings of the best
     passages, whole if the budget allows; sentences of those below them, up to BUDGET for a question that
     wants all of something."""
     first = retrieved.passages[:READ]
-    below = retrieved.passages[READ:] + retrieved.below
-    items: list[Item] = []
+    below = retrieved.passages[READ:] + retrieved.extra
+    items: list[EvidenceLine] = []
     left = _PAIRS
     for item in _pairs(retrieved, {passage.id for passage in first}):
         left -= estimate(item.text)
         if left < 0:
             break
         items.append(item)
-    items += texts(first, BUDGET - _size(items))
+    items += passage_lines(first, BUDGET - _size(items))
     enough = BUDGET if asks_for_all(questions[0]) else ENOUGH
     return [*items, *_sentences(below, questions, enough - _size(items))]
 
 
-def chains(questions: Sequence[str], retrieved: Retrieved) -> list[Item]:  # noqa: ARG001 - as of every form
+def chains(questions: Sequence[str], retrieved: RetrievalResult) -> list[EvidenceLine]:  # noqa: ARG001 - as of every form
     """Return the pairs of all chains and nothing else, as Panini's reader sees them (section 2.2)."""
     return list(_pairs(retrieved, set()))
 
 
-def passages(questions: Sequence[str], retrieved: Retrieved) -> list[Item]:  # noqa: ARG001
+def passages(questions: Sequence[str], retrieved: RetrievalResult) -> list[EvidenceLine]:  # noqa: ARG001
     """Return the best passages and nothing else, as the papers' baselines are read."""
-    return list(texts(retrieved.passages))
+    return list(passage_lines(retrieved.passages))
 
 
 FORMS: dict[str, Show] = {"lines": lines, "chains": chains, "passages": passages}
 
 
-def gather(question: str, retrieved: Retrieved, show: Show = lines) -> list[Item]:
+def select_evidence(question: str, retrieved: RetrievalResult, show: Show = lines) -> list[EvidenceLine]:
     """Return the evidence for a question and for the sub-questions of the best chains, in the form `show`,
     such as `lines` or `compact`."""
     concrete = [hop.concrete for chain in retrieved.best_chains for hop in chain.hops]
-    return show(list(dict.fromkeys([question, *concrete])), retrieved)
+    return show(unique([question, *concrete]), retrieved)
 
 
-def disagreements(retrieved: Retrieved, items: Sequence[Item]) -> Iterator[Item]:
+def disagreements(retrieved: RetrievalResult, items: Sequence[EvidenceLine]) -> Iterator[EvidenceLine]:
     """Yield contradictions of passages, a line for each claim, in the form of the other items; none for the
     reader of a paper."""
-    if retrieved.reader != "answer":
+    if retrieved.prompt_name != "answer":
         return
     passages = {passage.id: passage for passage in retrieved.passages}
     compact = any(item.run is not None for item in items)
@@ -282,18 +285,18 @@ def disagreements(retrieved: Retrieved, items: Sequence[Item]) -> Iterator[Item]
         question = conflict.question
         for claim in conflict.claims:
             answer, passage = claim.answer, passages[claim.passages[0]]
-            text = flat(f"Passages disagree: {question} {answer}")
+            text = single_line(f"Passages disagree: {question} {answer}")
             run = None
             if compact:
-                run = Run((Sentence(flat(question), flat(answer)),), "disagreement")
-            yield Item(cut(text, _PAIR), passage, question, answer, run)
+                run = FactGroup((Sentence(single_line(question), single_line(answer)),), "disagreement")
+            yield EvidenceLine(truncate_tokens(text, _PAIR), passage, question, answer, run)
 
 
-def _size(items: Iterable[Item]) -> int:
+def _size(items: Iterable[EvidenceLine]) -> int:
     return sum(estimate(item.text) for item in items)
 
 
-def _pairs(retrieved: Retrieved, read: set[str]) -> Iterator[Item]:
+def _pairs(retrieved: RetrievalResult, read: set[str]) -> Iterator[EvidenceLine]:
     """Yield the pairs of the chains that reach an end of the plan, without duplicates: all of the best chain
     of each end, of other chains those whose passages are not shown. A pair whose passage was forgotten
     meanwhile is left out, as it could not be cited."""
@@ -304,18 +307,20 @@ def _pairs(retrieved: Retrieved, read: set[str]) -> Iterator[Item]:
             pair = hop.pair
             text = f"{pair.question} {', '.join(pair.answers)}"
             is_read = number >= best and pair.passage in read
-            if is_read or text in seen or pair.passage not in retrieved.cited:
+            if is_read or text in seen or pair.passage not in retrieved.chain_passages:
                 continue
             seen.add(text)
             descriptions = dict.fromkeys(filter(None, pair.descriptions))
-            roles = flat("; ".join(descriptions))[:_ROLES]
+            roles = single_line("; ".join(descriptions))[:_ROLES]
             if roles:
                 text = f"{text} ({roles})"
-            passage = retrieved.cited[pair.passage]
-            yield Item(cut(flat(text), _PAIR), passage, pair.question, hop.answer)
+            passage = retrieved.chain_passages[pair.passage]
+            yield EvidenceLine(truncate_tokens(single_line(text), _PAIR), passage, pair.question, hop.answer)
 
 
-def _sentences(passages: Sequence[RankedPassage], questions: Sequence[str], budget: int) -> Iterator[Item]:
+def _sentences(
+    passages: Sequence[RankedPassage], questions: Sequence[str], budget: int
+) -> Iterator[EvidenceLine]:
     """Yield the best sentences of some passages, in so many tokens; the passages in their order."""
     import numpy as np
 
@@ -343,7 +348,7 @@ def _sentences(passages: Sequence[RankedPassage], questions: Sequence[str], budg
     for n, own in sorted(chosen.items()):
         shown = [text if m in own else "…" for m, text in enumerate(texts[n])]
         joined = " ".join(part for part, _ in groupby(shown))
-        yield Item(flat(titled_text(passages[n], joined)), passages[n])
+        yield EvidenceLine(single_line(titled_text(passages[n], joined)), passages[n])
 
 
 def titled_text(passage: RankedPassage, text: str) -> str:
@@ -360,7 +365,9 @@ _VECTORS = 0.6  # share of the cosine in a fact's nearness to a question; the re
 _LOWER = 0.04  # nearer that a fact of the next passage must be
 
 
-def compact(context: Context, questions: Sequence[str], retrieved: Retrieved) -> list[Item]:
+def compact(
+    context: RetrievalContext, questions: Sequence[str], retrieved: RetrievalResult
+) -> list[EvidenceLine]:
     """Return facts in the place of passages, in half the tokens.
 
     The facts of a passage are its propositions or, without any, its pairs with their answers or, without
@@ -370,10 +377,10 @@ def compact(context: Context, questions: Sequence[str], retrieved: Retrieved) ->
     """
     hops = [hop for chain in retrieved.chains for hop in chain.hops]
     concrete = [hop.concrete for hop in hops]
-    questions = list(dict.fromkeys([*questions, *concrete]))[:ASKED]
-    ranked = {passage.id: passage for passage in retrieved.passages + retrieved.below}
+    questions = unique([*questions, *concrete])[:ASKED]
+    ranked = {passage.id: passage for passage in retrieved.passages + retrieved.extra}
     for hop in hops:
-        cited = retrieved.cited.get(hop.pair.passage)
+        cited = retrieved.chain_passages.get(hop.pair.passage)
         if cited is not None:
             ranked[cited.id] = cited
     passages = list(ranked.values())[:LOOKED_AT]
@@ -397,8 +404,8 @@ def compact(context: Context, questions: Sequence[str], retrieved: Retrieved) ->
     for rank, own in sorted(shown.items()):
         passage = passages[rank]
         parts = [" ".join(fact) if isinstance(fact, Edge) else fact.text for fact in own]
-        line = flat(titled_text(passage, "; ".join(parts)))
-        items.append(Item(line, passage, run=Run(tuple(own))))
+        line = single_line(titled_text(passage, "; ".join(parts)))
+        items.append(EvidenceLine(line, passage, run=FactGroup(tuple(own))))
     return items
 
 
@@ -406,14 +413,14 @@ RankedFact: TypeAlias = "tuple[int, Fact, str]"  # the rank of its passage, and 
 
 
 def _facts(
-    context: Context, passages: Sequence[RankedPassage], questions: Sequence[str]
+    context: RetrievalContext, passages: Sequence[RankedPassage], questions: Sequence[str]
 ) -> tuple[list[RankedFact], NDArray[np.float64]]:
     """Return all facts, and the nearness of each to each question. Without an embedder in use none is loaded
     for this alone, and only words are compared."""
     import numpy as np
 
     vectors = []
-    if "embedder" in context.used:
+    if "embedder" in context.models_used:
         vectors = list(context.vectors(questions).values())
     ranks = {passage.id: rank for rank, passage in enumerate(passages)}
     embeddings = [vector.tolist() for vector in vectors]
@@ -424,23 +431,23 @@ def _facts(
     cosines: list[Sequence[float]] = []
     for found in stored:
         rank = ranks[found.passage]
-        about = flat(passages[rank].title)
-        line = cut(flat(found.line), _FACT)
+        about = single_line(passages[rank].title)
+        line = truncate_tokens(single_line(found.line), _FACT)
         fact: Fact = Sentence(about, line)
         if found.answers:
             if found.passage in stated:
                 continue
         else:
-            fact = edge_of(line, map(flat, found.names), about)
+            fact = edge_of(line, map(single_line, found.names), about)
         facts.append((rank, fact, found.line))
         cosines.append(found.cosines)
     plain = []
     without = set(ranks.values()).difference(rank for rank, *_ in facts)
     for rank in sorted(without):
-        about = flat(passages[rank].title)
+        about = single_line(passages[rank].title)
         for text in sentences_of(passages[rank]):
             plain.append(text)
-            fact = Sentence(about, cut(flat(text), _FACT))
+            fact = Sentence(about, truncate_tokens(single_line(text), _FACT))
             facts.append((rank, fact, text))
     titled = [f"{passages[rank].title}: {text}" for rank, _, text in facts]
     nearness = np.array([word_shares(question, titled) for question in questions])

@@ -14,22 +14,23 @@ from gsw_graph.text.names import FINITE, OPENERS, normalise
 from gsw_graph.text.quantities import quantities
 from gsw_graph.text.scripts import is_uncased
 from gsw_graph.text.words import FUNCTION_WORDS, WORD
+from gsw_graph.values import single_spaced, unique, word_set
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from gsw_graph.ask.answer.evidence import Item
+    from gsw_graph.ask.answer.evidence import EvidenceLine
 
 _QUOTED = re.compile(r"```[^\n]*\n(.*?)(?:```|\Z)|(`+)([^`\n]+?)\2(?!`)", re.DOTALL)
 _PLAIN_CODE = re.compile(r"(?<![\w-])--[a-z][\w-]+|\b[A-Za-z]\w*_\w+|\b[A-Za-z][\w.]*\(\)")
 _COMMENT = re.compile(r"(?:^|\s)(?:#|//)\s.*$", re.MULTILINE)
 # Of code; a shorter one, such as url or app, is in any example.
 _IDENTIFIER = re.compile(r"(?<!\S)--[a-z][\w-]+|[^\W\d]\w{3,}")
-_WRITTEN = frozenset("print self true false none null path your example".split())
+_WRITTEN = word_set("print self true false none null path your example")
 _DIGITS = re.compile(r"[\w.\-/]*\d[\w.\-/]*")  # a version, a code
 _ITEM = re.compile(r"^[ \t]*(?:[-*•]|\d{1,3}[.)])[ \t]+", re.MULTILINE)
 # Small numbers in words that prose has without counting: one of them, the first, both.
-_PROSE = frozenset("#1 #2 #1th #2th #3th".split())
+_PROSE = word_set("#1 #2 #1th #2th #3th")
 _IDENTIFYING = re.compile(r"\w*[a-z]\w*[A-Z]|[A-Z]{2}|\w{2,}\.\w{2,}")  # CamelCase, capitals, dotted
 _STARTS = re.compile(r"(?:^|[^\w\s,'’)\]-])\s*$")
 _CLAUSE_END = re.compile(r"[.!?:;,()\n]")
@@ -38,12 +39,12 @@ _COMMON = re.compile(
     r"(?:ly|ing|able|ible|ive|ous|ful|less|[ts]ions?|ments?|ness|ity|ities|ances?|ences?|wise|tter|ster|ther)$"
 )
 _SHORT = 3  # words of an answer that is a name alone
-_ANY = frozenset(
-    "yes no oui non sí sim nein nej nobody nothing everybody everyone everything someone something".split()
+_ANY = word_set(
+    "yes no oui non sí sim nein nej nobody nothing everybody everyone everything someone something"
 )
 # What a reply says of its own statements: correct, step 3.
-_VERDICTS = frozenset(
-    "correct incorrect right wrong true false allowed forbidden required optional important step".split()
+_VERDICTS = word_set(
+    "correct incorrect right wrong true false allowed forbidden required optional important step"
 )
 _TRANSITIVE = re.compile(r" [a-z]{3,}s (?:the|an?|its?|them)\b")  # maintains the ...
 
@@ -59,7 +60,7 @@ class Known:
     quantities: frozenset[str]
 
     @classmethod
-    def of(cls, question: str, items: Sequence[Item]) -> Known:
+    def of(cls, question: str, items: Sequence[EvidenceLine]) -> Known:
         """Return what the lines, their passages and the question say."""
         texts = [question]
         for item in items:
@@ -85,7 +86,7 @@ class Known:
         text = _PLAIN_CODE.sub(" code ", text)
         found += self._unknown_numbers(text)
         found += self._unknown_names(quantities(text).rest)
-        return list(dict.fromkeys(found))
+        return unique(found)
 
     def _unknown_code(self, code: str) -> Iterator[str]:
         """Yield a line of code or, in a block, the identifiers and numbers that are not known."""
@@ -145,7 +146,7 @@ class Known:
 
 
 def _one_case(text: str) -> str:
-    return " ".join(text.casefold().split())
+    return single_spaced(text.casefold())
 
 
 def _is_name(text: str, word: re.Match[str]) -> bool:

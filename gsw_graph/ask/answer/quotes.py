@@ -22,6 +22,7 @@ from gsw_graph.text.words import (
     term_coverage,
     written_sentences,
 )
+from gsw_graph.values import word_set
 
 if TYPE_CHECKING:
     from gsw_graph.model.results import RankedPassage
@@ -33,7 +34,7 @@ _UNSPACED = re.compile(
 )  # scripts without spaces
 _ANSWER = 1.5  # weight of the answer in a sentence, where all words of the question weigh 1
 _PRONOUN = 0.9  # share of a name that a pronoun says, where the name stands before it
-_PRONOUNS = frozenset("he she they it his her their its him them who whose".split())
+_PRONOUNS = word_set("he she they it his her their its him them who whose")
 
 
 @dataclass(frozen=True, slots=True)

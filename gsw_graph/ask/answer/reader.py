@@ -10,16 +10,17 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from gsw_graph.ask.answer.counting import asks_for_all
-from gsw_graph.ask.answer.evidence import Item, flat, listed
+from gsw_graph.ask.answer.evidence import EvidenceLine, render_evidence, single_line
 from gsw_graph.ask.answer.invention import Known
 from gsw_graph.ask.answer.quotes import Said, cite, words_of
 from gsw_graph.ask.answer.reply import FORM, ReaderReply, Stream, parse_reply
 from gsw_graph.ask.answer.statements import FullReply, FullStream, Part, Written, parse_full, whole
 from gsw_graph.ask.strategy import AnswerDraft
-from gsw_graph.errors import ReplyError
+from gsw_graph.errors import InvalidReplyError
 from gsw_graph.models.chat.request import Request, estimate, estimate_messages
 from gsw_graph.models.prompts import prompt
 from gsw_graph.text.words import stem
+from gsw_graph.values import unique, word_set
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -32,22 +33,20 @@ T = TypeVar("T")
 _SUPPORTED = (
     0.6  # share of the words of a reply without labels that must occur somewhere, or its form is unknown
 )
-_YES_NO = frozenset(
-    """yes no oui non si sí sì sim não nao ja nein nee nej nei jo tak nie
+_YES_NO = word_set("""yes no oui non si sí sì sim não nao ja nein nee nej nei jo tak nie
     ano ne evet hayır da nu igen nem kyllä ei ya tidak có không
     ναι όχι да нет так ні
-    はい いいえ 是 是的 不是 否 不 예 네 아니요 아니오 हाँ हां नहीं نعم لا כן לא""".split()
-)
+    はい いいえ 是 是的 不是 否 不 예 네 아니요 아니오 हाँ हां नहीं نعم لا כן לא""")
 _CLAUSE = re.compile("[,.;:!，。、！]")
 
 
-def supported(
+def supporting_lines(
     question: str,
     answer: str,
     named: Sequence[int],
-    items: Sequence[Item],
+    items: Sequence[EvidenceLine],
     *,
-    judged: bool,
+    is_comparison: bool,
     inferred: bool = False,
 ) -> list[int]:
     """Return the indexes of the lines that support an answer: the lines that the model named, and the first
@@ -58,14 +57,14 @@ def supported(
         answer: The answer.
         named: Indexes of the lines that the model named.
         items: The lines.
-        judged: The answer compares, so that nothing of it need be in a line; neither need a name in the
-            question.
+        is_comparison: The answer compares, so that nothing of it need be in a line; neither need a name in
+            the question.
         inferred: The model says that the answer follows from the lines that it named; only these support it.
     """
     named = [number for number in dict.fromkeys(named) if 0 <= number < len(items)]
     said = Said.of(answer)
     yes_no = is_yes_no(answer)
-    if judged or said.share(question) == 1:
+    if is_comparison or said.share(question) == 1:
         return named or _most(said, items)
     texts = [item.text for item in items]
     passages = [item.passage.text for item in items]
@@ -85,13 +84,13 @@ def is_yes_no(answer: str) -> bool:
     return _CLAUSE.split(answer.casefold(), maxsplit=1)[0].strip() in _YES_NO
 
 
-def _most(said: Said, items: Sequence[Item]) -> list[int]:
+def _most(said: Said, items: Sequence[EvidenceLine]) -> list[int]:
     """Return the index of the line that says most of something; none without lines."""
     shares = [said.share(item.text) for item in items]
     return [shares.index(max(shares))] if shares else []
 
 
-def is_count_of(question: str, answer: str, lines: Sequence[Item]) -> bool:
+def is_count_of(question: str, answer: str, lines: Sequence[EvidenceLine]) -> bool:
     """Tell whether an answer is the number of the lines that it is based on, or of their passages, each of
     which has a word of the question."""
     if not lines or not asks_for_all(question):
@@ -134,17 +133,17 @@ class Read:
 
     answer: str | None
     missing: str | None = None
-    sources: tuple[Item, ...] = ()
+    sources: tuple[EvidenceLine, ...] = ()
     tokens: dict[str, int] = field(default_factory=lambda: {"evidence": 0, "prompt": 0})
     inferred: bool = False
 
 
 def read_answer(
     question: str,
-    evidence: Sequence[Item],
+    evidence: Sequence[EvidenceLine],
     llm: LanguageModel,
     *,
-    judged: bool = False,
+    is_comparison: bool = False,
     task: str = "answer",
     final: bool = True,
     must: bool = False,
@@ -158,7 +157,7 @@ def read_answer(
         question: The question.
         evidence: The lines, which are numbered here.
         llm: The model.
-        judged: As of `supported`.
+        is_comparison: As of `supporting_lines`.
         task: The name of the prompt. An answer by the prompt of a paper needs no support.
         final: As of `Request`; False for a part of a question.
         must: The model may not refuse; an answer without support then cites nothing.
@@ -166,8 +165,8 @@ def read_answer(
         on_text: Gets the answer in pieces, before its support is checked.
 
     Raises:
-        ReplyError: The model gave no reply that can be used.
-        StoppedError: No call works any more.
+        InvalidReplyError: The model gave no reply that can be used.
+        ModelUnavailableError: No call works any more.
     """
     if not evidence:
         return Read(None, NOTHING_FOUND)
@@ -177,7 +176,9 @@ def read_answer(
 
     def lines_of(reply: ReaderReply) -> list[int]:
         named, answer = [number - 1 for number in reply.sources], reply.answer or ""
-        return supported(question, answer, named, evidence, judged=judged, inferred=reply.inferred)
+        return supporting_lines(
+            question, answer, named, evidence, is_comparison=is_comparison, inferred=reply.inferred
+        )
 
     def parse(text: object) -> ReaderReply:
         reply = parse_reply(text)
@@ -208,7 +209,7 @@ def read_answer(
     return Read(reply.answer, None, sources, tokens, inferred=reply.inferred)
 
 
-def _hardly_said(answer: str, question: str, evidence: Sequence[Item]) -> bool:
+def _hardly_said(answer: str, question: str, evidence: Sequence[EvidenceLine]) -> bool:
     """Tell whether few words of an answer are in the evidence or the question."""
     everything = [question]
     for item in evidence:
@@ -248,20 +249,20 @@ def _ask(
     names = invented(reply)
     if not names:
         return reply
-    order = _INVENTED.format(names=", ".join(f'"{flat(name)}"' for name in names))
+    order = _INVENTED.format(names=", ".join(f'"{single_line(name)}"' for name in names))
     turns = ({"role": "assistant", "content": written}, {"role": "user", "content": order})
     again = replace(request, messages=request.messages + turns)
     if again.short is not None:
         again = replace(again, short=replace(again.short, messages=again.short.messages + turns))
     try:
         return better(reply, llm.ask(again, check).value)
-    except ReplyError:  # the marks say what is wrong with the first
+    except InvalidReplyError:  # the marks say what is wrong with the first
         return reply
 
 
 def build_request(
     question: str,
-    evidence: Sequence[Item],
+    evidence: Sequence[EvidenceLine],
     task: str = "answer",
     *,
     final: bool = True,
@@ -269,7 +270,7 @@ def build_request(
     doubt: bool = False,
 ) -> Request:
     """Build the request: the prompt, the numbered lines, the question."""
-    text = f"{listed(evidence)}\n\nQuestion: {flat(question)}"
+    text = f"{render_evidence(evidence)}\n\nQuestion: {single_line(question)}"
     if must:
         text = f"{text}\n\n{prompt('answer_must')}"
     elif doubt:
@@ -287,12 +288,17 @@ def _messages(system: str, user: str) -> tuple[dict[str, str], ...]:
     return ({"role": "system", "content": system}, {"role": "user", "content": user})
 
 
-def _tokens(request: Request, evidence: Sequence[Item]) -> dict[str, int]:
-    return {"evidence": estimate(listed(evidence)), "prompt": estimate_messages(request.messages)}
+def _tokens(request: Request, evidence: Sequence[EvidenceLine]) -> dict[str, int]:
+    return {"evidence": estimate(render_evidence(evidence)), "prompt": estimate_messages(request.messages)}
 
 
 def from_items(
-    question: str, items: Sequence[Item], llm: LanguageModel, *, confidence: float | None = None, **how: Any
+    question: str,
+    items: Sequence[EvidenceLine],
+    llm: LanguageModel,
+    *,
+    confidence: float | None = None,
+    **how: Any,
 ) -> AnswerDraft:
     """Have a model answer in a few words from lines of evidence, and return the answer with the confidence
     of the chains; the model decides whether there is an answer. how: Keyword arguments of `read_answer`,
@@ -301,27 +307,27 @@ def from_items(
     answer = read.answer
     if answer is None:
         return AnswerDraft(None, "none", True, confidence, [], read.missing, read.tokens)
-    citations = list(dict.fromkeys(cited(item, question, answer) for item in read.sources))
+    citations = unique(cited(item, question, answer) for item in read.sources)
     return AnswerDraft(answer, "llm", False, confidence, citations, None, read.tokens, read.inferred)
 
 
-def cited(item: Item, question: str, answer: str) -> Citation:
+def cited(item: EvidenceLine, question: str, answer: str) -> Citation:
     """Return the citation of a line: its passage, with the sentence that contains the pair or the answer."""
     return cite(item.passage, item.question or question, item.answer or answer)
 
 
 FULL = "answer_full"  # the prompt of an answer in full
-IN_FULL = {"answer": FULL, "overview_join": "overview_join"}  # by `Retrieved.reader`
+IN_FULL = {"answer": FULL, "overview_join": "overview_join"}  # by `RetrievalResult.prompt_name`
 
 
 def in_full(
     question: str,
-    items: Sequence[Item],
+    items: Sequence[EvidenceLine],
     llm: LanguageModel,
     *,
     task: str = FULL,
     confidence: float | None = None,
-    judged: bool = False,
+    is_comparison: bool = False,
     must: bool = False,
     doubt: bool = False,
     on_text: Callable[[str], None] | None = None,
@@ -345,7 +351,7 @@ def in_full(
         return replace(reply, parts=tuple(_from_lines(part, len(items)) for part in reply.parts))
 
     def marks_of(reply: FullReply) -> list[list[str]]:
-        return _invented(reply, question, items, known, judged=judged)
+        return _invented(reply, question, items, known, is_comparison=is_comparison)
 
     def invented(reply: FullReply) -> list[str]:
         return [name for names in marks_of(reply) for name in names]
@@ -364,7 +370,7 @@ def in_full(
     if marks and all(marks) and not must:
         return replace(draft, missing=UNSUPPORTED)
     answer = Written(cite_line)
-    parts = _with_lines(reply, question, items, judged=judged)
+    parts = _with_lines(reply, question, items, is_comparison=is_comparison)
     for part, names in zip(parts, marks, strict=True):
         answer.add(part, names)
     text = answer.text if reply.in_full else None
@@ -389,7 +395,7 @@ def _from_lines(part: Part, count: int) -> Part:
 
 
 def _invented(
-    reply: FullReply, question: str, items: Sequence[Item], known: Known, *, judged: bool
+    reply: FullReply, question: str, items: Sequence[EvidenceLine], known: Known, *, is_comparison: bool
 ) -> list[list[str]]:
     """Return for each statement what no line has. Nothing of a statement that follows, nor of what it says
     elsewhere in the reply, is invented; what the short answer alone invents is a mark of the first
@@ -402,7 +408,7 @@ def _invented(
         if not (part.follows or is_count_of(question, part.text, lines)):
             names = known.invented(part.text)
         found.append([name for name in names if not _has_word(follows, name)])
-    if found and reply.in_full and reply.answer and not judged:
+    if found and reply.in_full and reply.answer and not is_comparison:
         said = " ".join(part.text for part in reply.parts)
         found[0] += [name for name in known.invented(reply.answer) if not _has_word(said, name)]
     return found
@@ -412,14 +418,16 @@ def _has_word(text: str, word: str) -> bool:
     return re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text, re.IGNORECASE) is not None
 
 
-def _with_lines(reply: FullReply, question: str, items: Sequence[Item], *, judged: bool) -> list[Part]:
+def _with_lines(
+    reply: FullReply, question: str, items: Sequence[EvidenceLine], *, is_comparison: bool
+) -> list[Part]:
     """Return the statements; the last one has further lines if no cited line holds the words of the short
     answer and another does, or if no line is cited at all."""
     named = [number - 1 for part in reply.parts for number in part.lines if 0 < number <= len(items)]
     *others, last = reply.parts
     answer = reply.answer or last.text
     inferred = all(part.follows for part in reply.parts)
-    support = supported(question, answer, named, items, judged=judged, inferred=inferred)
+    support = supporting_lines(question, answer, named, items, is_comparison=is_comparison, inferred=inferred)
     if not (named or support):
         support = _most(Said.of(answer), items)
     further = [number + 1 for number in support if number not in named]

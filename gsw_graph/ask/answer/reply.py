@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from gsw_graph.models.chat.request import answer_text, parse_json
+from gsw_graph.values import single_spaced
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -170,7 +171,7 @@ def _settled(body: str) -> str:
     """Return the beginning of an unfinished answer that no later piece can change: without the last word or
     mark, and without a line that may become a label."""
     before, _, line = body.rpartition("\n")
-    start = " ".join(line.lstrip(" \t>#*_`-").lower().split())
+    start = single_spaced(line.lstrip(" \t>#*_`-").lower())
     if any(label.startswith(start) for label in _LABELS):
         body = before
     body = body[: max(map(body.rfind, " \t\n")) + 1]
@@ -181,7 +182,7 @@ def _settled(body: str) -> str:
 def plain(body: str) -> str:
     """Return an answer without marks and emphasis, in one line."""
     text = _MARK_AFTER.sub("", re.sub(r"\*\*|`", "", body))
-    return " ".join(_MARK.sub(" ", text).split())
+    return single_spaced(_MARK.sub(" ", text))
 
 
 def _marked(text: str) -> list[int]:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from gsw_graph.ask.answer.reply import ANSWER, NO_ANSWER, SOURCES, parse_reply, plain, with_labels
 from gsw_graph.model.results import Citation, Statement
 from gsw_graph.models.chat.request import answer_text
+from gsw_graph.values import unique
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -220,7 +221,7 @@ class Written:
             if citation not in self.citations:
                 self.citations.append(citation)
             places.append(self.citations.index(citation))
-        places = list(dict.fromkeys(places))
+        places = unique(places)
         gap = part.gap if self.statements else ""
         marks = "".join(f"[{place + 1}]" for place in places)
         if marks:

@@ -14,12 +14,13 @@ from gsw_graph.errors import GswGraphError, InputError
 from gsw_graph.model.results import AgentStep, RankedPassage
 from gsw_graph.models.chat.request import Reply, Request
 from gsw_graph.models.prompts import prompt
+from gsw_graph.values import Fields
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import TypeAlias
 
-    from gsw_graph.ask.retrieve.context import Context
+    from gsw_graph.ask.retrieve.context import RetrievalContext
 
     OnText: TypeAlias = Callable[[str], None] | None
 
@@ -32,7 +33,7 @@ class HaltedError(GswGraphError):
     """The question has ended, by an error of another agent or by Ctrl-C; nobody sees this error."""
 
 
-def request_for(task: str, user: str, schema: dict[str, Any] | None = None, *, limit: int) -> Request:
+def request_for(task: str, user: str, schema: Fields | None = None, *, limit: int) -> Request:
     """Return a request of a task, by the prompt of the same name."""
     messages = ({"role": "system", "content": prompt(task)}, {"role": "user", "content": user})
     return Request(task, messages, schema, limit=limit)
@@ -46,7 +47,7 @@ def describe_steps(steps: Iterable[Any]) -> str:
 class Team:
     """The agents of one question, whose searches and calls of the language model run side by side."""
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: RetrievalContext) -> None:
         self.context = context
         self.ended = threading.Event()  # no agent begins another step
         self._lock = threading.Lock()
@@ -70,14 +71,14 @@ class Team:
             if not self._calls:
                 self._since = perf_counter()
             self._calls += 1
-            self.context.begin(STAGE, f"{agent}: {stage}")
+            self.context.start_stage(STAGE, f"{agent}: {stage}")
         try:
             yield
         finally:
             with self._lock:
                 self._calls -= 1
                 if not self._calls:
-                    self.context.took(STAGE, perf_counter() - self._since)
+                    self.context.add_seconds(STAGE, perf_counter() - self._since)
 
     def lock(self) -> threading.Lock:
         """Return the lock of the trace and the clock. Raises HaltedError."""
@@ -110,8 +111,8 @@ class Agent:
     ) -> T:
         """Return what the language model replies. task, describe: the step in words, for the trace.
 
-        Raises ReplyError (no reply that can be used, or the budget of the question is used up), StoppedError
-        and InputError as the model does, and HaltedError."""
+        Raises InvalidReplyError (no reply that can be used, or the budget of the question is used up),
+        ModelUnavailableError and InputError as the model does, and HaltedError."""
         llm = self.team.context.llm
         if llm is None:
             raise InputError("an agent needs a language model", hint="Name one by --llm or GSWGRAPH_LLM")
@@ -130,7 +131,7 @@ class Agent:
         self,
         stage: str,
         task: str,
-        run: Callable[[Context], T],
+        run: Callable[[RetrievalContext], T],
         statements: Sequence[str],
         passages: Callable[[T], Sequence[RankedPassage]],
         describe: Callable[[T], str] | None = None,
@@ -140,7 +141,7 @@ class Agent:
         Raises HaltedError, and what `run` does."""
         context = self.team.context
         with self.team.lock():
-            context.begin("database", f"{self.name}: {stage}")
+            context.start_stage("database", f"{self.name}: {stage}")
             part = context.fork()  # its trace is not written, as it would look like that of the question
         start = perf_counter()
         try:

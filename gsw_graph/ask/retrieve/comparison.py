@@ -10,6 +10,8 @@ import re
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from gsw_graph.values import single_spaced
+
 _COMPARES = re.compile(
     r"\b(?:same|both|first|last|earlie[rs]t?|later|latest|sooner|older|oldest|young(?:er|est)|more|most|less|fewer|least|fewest"
     r"|long(?:er|est)|short(?:er|est)|larg(?:er|est)|small(?:er|est)|bigger|biggest|tall(?:er|est)|high(?:er|est)|lower|lowest"
@@ -65,7 +67,7 @@ def sides_of(question: str) -> Sides | None:
     Returns:
         The sides, or None if the question compares nothing or its sides are not clear.
     """
-    text = " ".join(question.split()).rstrip("? ")
+    text = single_spaced(question).rstrip("? ")
     if _COMPARES.search(text):
         for parse in (_around_or, _around_than, _around_and):
             parsed = parse(text)
@@ -90,7 +92,7 @@ def about_each(head: str, texts: list[str], tail: str) -> Sides | None:
     questions = []
     for name in names:
         text = f"{head} {name} {tail}"
-        questions.append(" ".join(text.split()) + "?")
+        questions.append(single_spaced(text) + "?")
     return Sides(tuple(names), tuple(questions))
 
 

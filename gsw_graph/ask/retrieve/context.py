@@ -9,6 +9,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from gsw_graph.ask.options import AskOptions
+from gsw_graph.ask.retrieve.names.graph import Neighbourhood
 from gsw_graph.ask.retrieve.recipes import Fit
 from gsw_graph.ask.strategy import ChainScale, Strategy
 from gsw_graph.model.results import Trace
@@ -49,7 +50,7 @@ class Models(Protocol):
 
 
 @dataclass(eq=False)
-class Context:
+class RetrievalContext:
     """One question on its way through a memory.
 
     Attributes:
@@ -63,7 +64,7 @@ class Context:
         fit: The scales of scores.
         trace: Where a strategy writes how it found its passages, None if nobody asked for it.
         seconds: By stage.
-        used: The models that ran, by kind.
+        models_used: The models that ran, by kind.
         notes: Failures that the question went on without; shared with forks.
     """
 
@@ -80,14 +81,14 @@ class Context:
     def __post_init__(self) -> None:
         self.trace = Trace() if self.options.trace else None
         self.seconds = dict.fromkeys(STAGES, 0.0)
-        self.used: dict[str, str] = {"llm": self.llm.model} if self.llm else {}
+        self.models_used: dict[str, str] = {"llm": self.llm.model} if self.llm else {}
         self.notes: list[str] = []
         self._stage = "database"
         self._vectors: dict[str, Floats] = {}
         self._has_pairs: bool | None = None
         self._neighbourhood: Neighbourhood | None = None
 
-    def fork(self) -> Context:
+    def fork(self) -> RetrievalContext:
         """Return a context for a search beside others: own reads, clocks, neighbourhood; the same models."""
         part = copy(self)
         part.reader = copy(self.reader)
@@ -96,18 +97,16 @@ class Context:
         part.trace = part._neighbourhood = part.on_stage = None
         return part
 
-    def join(self, part: Context) -> None:
+    def join(self, part: RetrievalContext) -> None:
         """Add what a search beside others took."""
         self.reader.round_trips += part.reader.round_trips
         for stage, seconds in part.seconds.items():
-            self.took(stage, seconds)
+            self.add_seconds(stage, seconds)
 
     @property
     def neighbourhood(self) -> Neighbourhood:
         """Return the part of the graph of names that was fetched for the question, empty at first."""
         if self._neighbourhood is None:
-            from gsw_graph.ask.retrieve.names.graph import Neighbourhood
-
             self._neighbourhood = Neighbourhood()
         return self._neighbourhood
 
@@ -120,7 +119,7 @@ class Context:
         return self._has_pairs
 
     @property
-    def met_pairs(self) -> bool:
+    def pairs_seen(self) -> bool:
         """Tell whether somebody asked for pairs and there are some."""
         return bool(self._has_pairs)
 
@@ -129,7 +128,7 @@ class Context:
         """Return the reranker of the settings; None for `cosine`, where the embedder's vectors and words are
         compared."""
         reranker = self.models.reranker
-        self.used["reranker"] = reranker.name if reranker else "cosine"
+        self.models_used["reranker"] = reranker.name if reranker else "cosine"
         return reranker
 
     def relevance(self, question: str, passages: Sequence[RankedPassage]) -> list[float] | None:
@@ -141,33 +140,33 @@ class Context:
         pairs = [(question, f"{passage.title}\n{passage.text}") for passage in passages]
         with self.clock("rerank"):
             scores: list[float] = reranker.score(pairs).tolist()
-        self.used["reranker"] = reranker.name
+        self.models_used["reranker"] = reranker.name
         return scores
 
     @property
     def is_fitted(self) -> bool:
         """Tell whether the scores of pairs are fitted to the embedder that ran."""
-        return self.fit.fits_embedder(self.used.get("embedder", self.fit.embedder))
+        return self.fit.fits_embedder(self.models_used.get("embedder", self.fit.embedder))
 
     def confidence(self, strategy: Strategy[Any]) -> ChainScale | None:
         """Return the scale of the confidence of a strategy's chains: fitted, or plain if another reranker
         scored."""
         if strategy.confidence is None:
             return None
-        if self.used.get("reranker", "cosine") != self.fit.reranker:
+        if self.models_used.get("reranker", "cosine") != self.fit.reranker:
             return ()
         return self.fit.chains.get(strategy.name, strategy.confidence)
 
     @property
-    def unfitted(self) -> str | None:
+    def calibration_warning(self) -> str | None:
         """Say what the scores of chains are not fitted to; None where they are."""
         fit = self.fit
-        reranker = self.used.get("reranker", fit.reranker)
+        reranker = self.models_used.get("reranker", fit.reranker)
         if self.is_fitted and reranker == fit.reranker:
             return None
         return (
             f"its scores are fitted to {fit.embedder} and {fit.reranker}, not to "
-            f"{self.used.get('embedder')} and {reranker}, so plain ones are used (gswgraph eval fit)"
+            f"{self.models_used.get('embedder')} and {reranker}, so plain ones are used (gswgraph eval fit)"
         )
 
     def vectors(self, questions: Sequence[str]) -> dict[str, Floats]:
@@ -191,19 +190,19 @@ class Context:
     def clock(self, stage: str) -> Iterator[None]:
         """Add what passes inside to a stage's seconds."""
         start = perf_counter()
-        self.begin(stage)
+        self.start_stage(stage)
         try:
             with span(stage):
                 yield
         finally:
-            self.took(stage, perf_counter() - start)
+            self.add_seconds(stage, perf_counter() - start)
 
-    def begin(self, stage: str, text: str | None = None) -> None:
+    def start_stage(self, stage: str, text: str | None = None) -> None:
         """Tell who waits that a stage begins, and what it does."""
         self._stage = stage
         self.note(text)
 
-    def took(self, stage: str, seconds: float) -> None:
+    def add_seconds(self, stage: str, seconds: float) -> None:
         """Add seconds to a stage."""
         self.seconds[stage] = self.seconds.get(stage, 0.0) + seconds
 
@@ -215,5 +214,5 @@ class Context:
     @property
     def _embedder(self) -> Embedder:
         embedder = self.models.embedder
-        self.used["embedder"] = embedder.name
+        self.models_used["embedder"] = embedder.name
         return embedder

@@ -9,7 +9,7 @@ from itertools import zip_longest
 from posixpath import commonprefix
 from typing import TYPE_CHECKING, NamedTuple
 
-from gsw_graph.ask.answer.evidence import Item, body_of, cut, flat
+from gsw_graph.ask.answer.evidence import EvidenceLine, body_of, single_line, truncate_tokens
 from gsw_graph.ask.retrieve.names.linking import lucene_words
 from gsw_graph.ask.strategy import reciprocal_rank_fusion
 from gsw_graph.models.chat.request import estimate
@@ -18,7 +18,7 @@ from gsw_graph.text.words import terms
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gsw_graph.ask.retrieve.context import Context
+    from gsw_graph.ask.retrieve.context import RetrievalContext
     from gsw_graph.ask.retrieve.overviews import OverviewQuestion, Time
     from gsw_graph.ask.retrieve.recipes import OverviewRecipe
     from gsw_graph.model.results import RankedPassage
@@ -39,19 +39,21 @@ class Side(NamedTuple):
     """
 
     time: str
-    items: list[Item]
+    items: list[EvidenceLine]
     documents: int
     passages: int
 
 
-def cover(context: Context, wanted: OverviewQuestion, tokens: int, recipe: OverviewRecipe) -> list[Side]:
+def cover(
+    context: RetrievalContext, wanted: OverviewQuestion, tokens: int, recipe: OverviewRecipe
+) -> list[Side]:
     """Return the passages that an overview reads, in so many tokens, for each time that is compared."""
     share = tokens // len(wanted.times)
     return [_side(context, wanted, time, share, recipe) for time in wanted.times]
 
 
 def _side(
-    context: Context, wanted: OverviewQuestion, time: Time, tokens: int, recipe: OverviewRecipe
+    context: RetrievalContext, wanted: OverviewQuestion, time: Time, tokens: int, recipe: OverviewRecipe
 ) -> Side:
     reader = context.reader
     bounds = {"since": time.since, "until": time.until}
@@ -89,7 +91,7 @@ def _named(documents: Sequence[Row], wanted: OverviewQuestion) -> list[Row]:
     return []
 
 
-def _nearest(context: Context, topic: str, k: int) -> list[RankedPassage]:
+def _nearest(context: RetrievalContext, topic: str, k: int) -> list[RankedPassage]:
     """Return passages near a topic by vectors and words."""
     vector, words = context.vector(topic).tolist(), lucene_words(topic)
     with context.clock("database"):
@@ -108,15 +110,15 @@ def in_turn(rows: Sequence[Row], key: str) -> list[Row]:
     return [row for some in rounds for row in some if row is not None]
 
 
-def _that_fit(passages: Sequence[RankedPassage], tokens: int, longest: int) -> list[Item]:
+def _that_fit(passages: Sequence[RankedPassage], tokens: int, longest: int) -> list[EvidenceLine]:
     """Return the first passages in so many tokens, as lines after their headings; those of a document stand
     together."""
-    by_document: dict[str, list[Item]] = defaultdict(list)
+    by_document: dict[str, list[EvidenceLine]] = defaultdict(list)
     for passage in passages:
         headings = passage.section or passage.title
-        text = cut(flat(f"{headings}: {body_of(passage)}"), longest)
+        text = truncate_tokens(single_line(f"{headings}: {body_of(passage)}"), longest)
         tokens -= estimate(text)
         if tokens < 0:
             break
-        by_document[passage.document].append(Item(text, passage))
+        by_document[passage.document].append(EvidenceLine(text, passage))
     return [item for items in by_document.values() for item in items]

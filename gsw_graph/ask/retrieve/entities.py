@@ -12,13 +12,15 @@ from gsw_graph.store.facts import entities_of
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from gsw_graph.ask.retrieve.context import Context
+    from gsw_graph.ask.retrieve.context import RetrievalContext
     from gsw_graph.ask.retrieve.pair_score import Floats
 
 _EMBEDDED = 2  # entities by their words for each that is wanted
 
 
-def best_entities(context: Context, questions: Mapping[str, Floats], most: int) -> dict[str, list[str]]:
+def best_entities(
+    context: RetrievalContext, questions: Mapping[str, Floats], most: int
+) -> dict[str, list[str]]:
     """Return ids of the best entities of some questions, in one round trip.
 
     The order by words and the order by cosine are fused by reciprocal ranks. A memory has no vectors of

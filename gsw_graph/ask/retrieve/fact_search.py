@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from math import fsum
 from typing import TYPE_CHECKING
 
-from gsw_graph.ask.answer.evidence import Item, flat, sentences_of, texts
+from gsw_graph.ask.answer.evidence import EvidenceLine, passage_lines, sentences_of, single_line
 from gsw_graph.ask.answer.quotes import words_of
 from gsw_graph.ask.retrieve.names.linking import lucene_words, mentions
 from gsw_graph.ask.strategy import RANK_CONSTANT, reciprocal_rank_fusion
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from gsw_graph.ask.retrieve.agents import Agent
-    from gsw_graph.ask.retrieve.context import Context
+    from gsw_graph.ask.retrieve.context import RetrievalContext
     from gsw_graph.ask.retrieve.recipes import GraspRecipe
     from gsw_graph.model.results import RankedPassage
 
@@ -41,7 +41,7 @@ _TRACED = 10  # passages of a search in the trace
 class Evidence:
     """Lines, the best first, and passages with their votes, best first."""
 
-    items: list[Item]
+    items: list[EvidenceLine]
     passages: list[RankedPassage]
 
 
@@ -50,7 +50,7 @@ def search(agent: Agent, statement: str, keywords: str, recipe: GraspRecipe) -> 
     text = f"{statement} {keywords}".strip()
     words = lucene_words(text)
 
-    def facts(context: Context) -> Evidence:
+    def facts(context: RetrievalContext) -> Evidence:
         vector = context.vector(statement).tolist()
         keys = [mention.key for mention in mentions(text)]
         with context.clock("database"):
@@ -68,7 +68,7 @@ def search(agent: Agent, statement: str, keywords: str, recipe: GraspRecipe) -> 
             )
         return of_facts(result.facts, text, recipe)
 
-    def passages(context: Context) -> Evidence:
+    def passages(context: RetrievalContext) -> Evidence:
         vector = context.vector(statement)
         with context.clock("database"):
             dense = context.reader.dense(vector.tolist(), recipe.near)
@@ -94,7 +94,7 @@ def search(agent: Agent, statement: str, keywords: str, recipe: GraspRecipe) -> 
 def follow(agent: Agent, name: str, fact: str, recipe: GraspRecipe) -> Evidence:
     """Find the facts of a name that are nearest to the fact that is looked for."""
 
-    def run(context: Context) -> Evidence:
+    def run(context: RetrievalContext) -> Evidence:
         vector = context.vector(fact).tolist()
         with context.clock("database"):
             found = store.of_name(context.reader, normalise(name), vector, scan=recipe.scan, most=recipe.most)
@@ -116,7 +116,7 @@ def _sentences(passages: Passages) -> list[FoundFact]:
 
 
 def _look(
-    agent: Agent, stage: str, text: str, run: Callable[[Context], Evidence], *statements: str
+    agent: Agent, stage: str, text: str, run: Callable[[RetrievalContext], Evidence], *statements: str
 ) -> Evidence:
     def shown(evidence: Evidence) -> Passages:
         return evidence.passages[:_TRACED]
@@ -140,7 +140,7 @@ def of_facts(facts: FoundFacts, text: str, recipe: GraspRecipe) -> Evidence:
         votes[number] += _vote(rank)
     voted = _by_votes(facts, votes, recipe)
     if recipe.read == "passages":
-        return Evidence(list(texts(voted, _READ, recipe.voted)), voted)
+        return Evidence(list(passage_lines(voted, _READ, recipe.voted)), voted)
     ranks = {passage.id: _EACH * rank for rank, passage in enumerate(voted, 1)}
     for number, fact in enumerate(facts):
         votes[number] += _vote(ranks.get(fact.passage.id, len(facts)))
@@ -148,7 +148,7 @@ def of_facts(facts: FoundFacts, text: str, recipe: GraspRecipe) -> Evidence:
     ranked = _sorted(facts, votes)
     for fact in _distinct(ranked, recipe.lines):
         answer = fact.answers[0] if fact.answers else ""
-        items.append(Item(flat(fact.line)[:_LONG], fact.passage, fact.text, answer))
+        items.append(EvidenceLine(single_line(fact.line)[:_LONG], fact.passage, fact.text, answer))
     passages = {passage.id: passage for passage in _by_votes(facts, votes, recipe)}
     for fact in ranked:
         passages.setdefault(fact.passage.id, fact.passage)
@@ -158,7 +158,7 @@ def of_facts(facts: FoundFacts, text: str, recipe: GraspRecipe) -> Evidence:
 def of_passages(*rankings: Passages) -> Evidence:
     """Return passages of several searches, joined by reciprocal ranks."""
     passages = reciprocal_rank_fusion(rankings)
-    return Evidence(list(texts(passages, _PASSAGE_TOKENS)), passages)
+    return Evidence(list(passage_lines(passages, _PASSAGE_TOKENS)), passages)
 
 
 def _vote(rank: int) -> float:

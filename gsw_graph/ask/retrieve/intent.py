@@ -12,9 +12,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, timedelta
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
-from gsw_graph.ask.answer.evidence import flat
+from gsw_graph.ask.answer.evidence import single_line
 from gsw_graph.ask.plan import SCHEMA as PLAN_SCHEMA
 from gsw_graph.ask.plan import Plan, check_about, read_plan, without_references
 from gsw_graph.ask.retrieve.agents import describe_steps
@@ -24,6 +24,7 @@ from gsw_graph.models.prompts import prompt
 from gsw_graph.text.dates import find_dates
 from gsw_graph.text.names import find_names, normalise
 from gsw_graph.text.words import FUNCTION_WORDS
+from gsw_graph.values import Fields, single_spaced
 
 if TYPE_CHECKING:
     from gsw_graph.ask.retrieve.agents import Agent
@@ -109,7 +110,7 @@ _CLAUSES = re.compile(r"(?i),?\s+(?:and|or)\s+(?=(?:who|what|when|where|which|ho
 _BEGINS = FUNCTION_WORDS | {"tell", "list", "describe", "compare", "imagine", "suppose", "explain"}
 _DEPTHS = {"low": 1, "medium": 2, "high": 3}
 _TEXTS = {"type": "array", "maxItems": 8, "items": {"type": "string", "maxLength": 200}}
-_FIELDS: dict[str, Any] = {
+_FIELDS: Fields = {
     "type": {"type": "string", "enum": list(KINDS)},
     "depth": {"type": "string", "enum": list(_DEPTHS)},
     "entities": _TEXTS,
@@ -198,7 +199,7 @@ def parts_of(question: str, intent: Intent, approach: Approach) -> list[str]:
 
 def read_intent(question: str) -> Intent:
     """Read the intent of a question by rules."""
-    text = " ".join(question.split())
+    text = single_spaced(question)
     entities = _entities(text)
     sides = sides_of(text)
     if sides:
@@ -227,7 +228,7 @@ def ask_intent(agent: Agent, question: str, rules: Intent) -> tuple[Intent, Plan
     standalone = without_references(question)
     messages = (
         {"role": "system", "content": f"{prompt('plan')}\n\n{prompt('pathwise_intent')}"},
-        {"role": "user", "content": f"Question: {flat(standalone)}"},
+        {"role": "user", "content": f"Question: {single_line(standalone)}"},
     )
     request = Request("pathwise_intent", messages, SCHEMA, limit=_REPLY_TOKENS)
 
@@ -276,7 +277,7 @@ def parse_intent(reply: object, question: str, rules: Intent) -> Intent:
 
 def _texts(value: object) -> Names:
     texts = value if isinstance(value, list) else []
-    return tuple(flat(text) for text in texts if isinstance(text, str))
+    return tuple(single_line(text) for text in texts if isinstance(text, str))
 
 
 def _in_question(question: str, texts: Names) -> Names:
@@ -306,7 +307,7 @@ def _sides(question: str, names: Names) -> Sides | None:
         if others:
             text = re.sub("|".join(others), " ", question)
         text = re.sub(r"\b(?:and|or|than|both|either)\b|,(?=\s*[,?])", " ", text)
-        questions.append(" ".join(text.split()))
+        questions.append(single_spaced(text))
     return Sides(names, tuple(questions))
 
 

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from gsw_graph.text.dates import find_dates
 from gsw_graph.text.words import table, terms
+from gsw_graph.values import single_spaced
 
 _LONGEST = 300  # characters of a question
 _RULES = table("overviews")
@@ -55,7 +56,7 @@ class OverviewQuestion:
 
 def overview_question(question: str) -> OverviewQuestion | None:
     """Return what an overview is asked of; None if a question asks for something else."""
-    text = " ".join(question.split()).rstrip(" ?.!…")
+    text = single_spaced(question).rstrip(" ?.!…")
     if len(text) > _LONGEST:
         return None
     for form in _FORMS:

@@ -17,6 +17,7 @@ from gsw_graph.ask.plan import rewrite
 from gsw_graph.ask.retrieve.names.linking import mentions
 from gsw_graph.text.names import find_names, normalise
 from gsw_graph.text.words import FINE_KINDS, content_words, fine_kind
+from gsw_graph.values import single_spaced, word_set
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -127,8 +128,8 @@ _ASKS = re.compile(
     r"\b(?:which|what)(?: (?:is|was|are|were) (?:the|an?))?(?: the)?(?: names? of(?: the)?)? "
     r"(?!kinds?\b|types?\b|sorts?\b)(.*)"
 )
-_ENDS_A_NOUN = frozenset(
-    "did do does is was are were has have had can will in on at to of for from by with that which who".split()
+_ENDS_A_NOUN = word_set(
+    "did do does is was are were has have had can will in on at to of for from by with that which who"
 )
 _LONGEST = 7  # words of what is asked for: "Which American professional football team"
 
@@ -235,9 +236,9 @@ class ConcreteQuestion:
     entities: frozenset[str] = frozenset()
 
 
-def concrete(question: str, answers: Mapping[int, str]) -> ConcreteQuestion:
+def fill_references(question: str, answers: Mapping[int, str]) -> ConcreteQuestion:
     """Return the concrete question of a sub-question. `answers` by step."""
-    text = " ".join(rewrite(question, answers.__getitem__).replace(" >> ", " ").split())
+    text = single_spaced(rewrite(question, answers.__getitem__).replace(" >> ", " "))
     names = frozenset[str]()
     for name in (*answers.values(), *(found.text for found in find_names(text))):
         names |= content_words(name)
@@ -267,7 +268,7 @@ def relation_of(question: str) -> str:
     text = rewrite(question, lambda _: " ").replace(" >> ", " ")
     for name in sorted((name.text for name in find_names(text)), key=len, reverse=True):
         text = text.replace(name, " ")
-    return " ".join(text.replace("?", " ").split())
+    return single_spaced(text.replace("?", " "))
 
 
 def features(

@@ -22,22 +22,32 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from neo4j.exceptions import ClientError
 
-from gsw_graph.ask.answer.evidence import Edge, Fact, Item, Run, Sentence, cut, flat
+from gsw_graph.ask.answer.evidence import (
+    Edge,
+    EvidenceLine,
+    Fact,
+    FactGroup,
+    Sentence,
+    single_line,
+    truncate_tokens,
+)
 from gsw_graph.ask.retrieve.names.graph import fetch_neighbourhood
 from gsw_graph.ask.retrieve.names.linking import link, mentions
 from gsw_graph.ask.retrieve.names.trace import write_walk
 from gsw_graph.ask.retrieve.names.walk import rank_passages
 from gsw_graph.ask.retrieve.strategies.baselines import DENSE
-from gsw_graph.ask.retrieve.strategies.linked import LINKED, fetch_passages, in_order
+from gsw_graph.ask.retrieve.strategies.linked import LINKED, fetch_passages, rerank_passages
 from gsw_graph.ask.retrieve.triples import MOST, Triple, ask_triples
-from gsw_graph.ask.strategy import Query, Retrieved, Strategy
+from gsw_graph.ask.strategy import Query, RetrievalResult, Strategy
 from gsw_graph.concurrency import Once
-from gsw_graph.errors import ReplyError
+from gsw_graph.errors import InvalidReplyError
 from gsw_graph.model.results import FoundRun, RunEdge
 from gsw_graph.models.chat.request import estimate
 from gsw_graph.store import codebook, questions
+from gsw_graph.store.vectors import unpack_vectors
 from gsw_graph.text.names import normalise
-from gsw_graph.text.words import CONNECTORS, FUNCTION_WORDS, WORD, unpack_vectors
+from gsw_graph.text.words import CONNECTORS, FUNCTION_WORDS, WORD
+from gsw_graph.values import single_spaced, unique
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -46,7 +56,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gsw_graph.ask.plan import Plan
-    from gsw_graph.ask.retrieve.context import Context
+    from gsw_graph.ask.retrieve.context import RetrievalContext
     from gsw_graph.ask.retrieve.recipes import FineRecipe, PrunedRecipe
     from gsw_graph.model.results import RankedPassage
     from gsw_graph.store.codebook import RunsAround, StoredEdge
@@ -160,8 +170,8 @@ class Codebook:
         """Return the edges of a run as people see them, each once."""
         edges: dict[int, RunEdge] = {}
         for edge in self.lines[run]:
-            subject = flat(self.concepts[edge.subject].name)
-            object_ = flat(self.concepts[edge.object].name)
+            subject = single_line(self.concepts[edge.subject].name)
+            object_ = single_line(self.concepts[edge.object].name)
             shown = RunEdge(edge.number, subject, edge.relation, object_, edge.statement, edge.passage)
             edges.setdefault(edge.number, shown)
         return list(edges.values())
@@ -190,12 +200,12 @@ def lines_of(question: str, plan: Plan | None) -> list[str]:
     """Return the sub-questions of a plan without its references, else the question."""
     lines: list[str] = []
     for level in plan.levels() if plan else ():
-        lines += (" ".join(_REFERENCE.sub(" ", step.question).split()) for step in level)
+        lines += (single_spaced(_REFERENCE.sub(" ", step.question)) for step in level)
     return list(filter(None, lines))[:MOST] or [question]
 
 
 def query_vectors(
-    context: Context, book: Codebook, question: str, lines: Sequence[str]
+    context: RetrievalContext, book: Codebook, question: str, lines: Sequence[str]
 ) -> QueryVectors | None:
     """Return the symbols of a question, None where it names and relates nothing: the names that are
     concepts by the concepts' vectors, what is near the question as a whole, and for relations what is near
@@ -214,7 +224,7 @@ def query_vectors(
     return QueryVectors(np.stack([vectors[question], *of_concepts]), of_lines, of_lines)
 
 
-def triple_vectors(context: Context, triples: Sequence[Triple]) -> QueryVectors:
+def triple_vectors(context: RetrievalContext, triples: Sequence[Triple]) -> QueryVectors:
     """Return the symbols of the triples of a question, and their lines, embedded as those of the codebook."""
     encode = context.text_vectors
     names = [normalise(name) for triple in triples for name in (triple.subject, triple.object)]
@@ -354,7 +364,7 @@ def _sigmoid(x: Scores) -> Scores:
     return 1 / (1 + np.exp(-x))
 
 
-def retrieve(context: Context, query: Query, recipe: PrunedRecipe) -> Retrieved:
+def search_runs(context: RetrievalContext, query: Query, recipe: PrunedRecipe) -> RetrievalResult:
     """Find passages from the runs of a question: by `linked` where the memory holds no runs, by `dense`
     where the question has no symbols."""
     question = query.question
@@ -364,7 +374,7 @@ def retrieve(context: Context, query: Query, recipe: PrunedRecipe) -> Retrieved:
     earlier: Earlier = []
     if context.options.question_cache and query.answer:
         earlier = _earlier(context, vector.tolist(), recipe)
-    cited = list(dict.fromkeys(quote.passage.id for old in earlier for quote in old.quotes))
+    cited = unique(quote.passage.id for old in earlier for quote in old.quotes)
     try:
         book = _codebook(context, [question, *lines], cited, recipe)
     except ClientError as error:
@@ -405,7 +415,9 @@ def retrieve(context: Context, query: Query, recipe: PrunedRecipe) -> Retrieved:
     with context.clock("rank"):
         result = rank_passages(graph, queries, top_k, recipe.walk, trace=trace is not None)
     passages = fetch_passages(context, result, top_k)
-    ranked, sure = in_order(context, graph, question, result.mentions, near, passages, recipe.rerank, query.k)
+    ranked, sure = rerank_passages(
+        context, graph, question, result.mentions, near, passages, recipe.rerank, query.k
+    )
     if trace is not None:
         write_walk(context, trace, result, ranked, twice=bool(bridges))
         trace.bridges = bridge_names
@@ -416,35 +428,35 @@ def retrieve(context: Context, query: Query, recipe: PrunedRecipe) -> Retrieved:
     items = None
     if context.llm is not None and query.answer:
         items = _items(context, book, channels, earlier, ranked, recipe)
-    return Retrieved(ranked, items=items, confidence=sure)
+    return RetrievalResult(ranked, items=items, confidence=sure)
 
 
-def _triples(context: Context, query: Query) -> list[Triple]:
+def _triples(context: RetrievalContext, query: Query) -> list[Triple]:
     """Return the triples of a question, if a language model is set and nobody gave a plan; none, and a note,
     if its reply cannot be used."""
     if context.llm is None or query.plan is not None:
         return []
     try:
         return ask_triples(context, query.question)
-    except ReplyError as error:
+    except InvalidReplyError as error:
         context.notes.append(f"the question was not taken apart in triples: {error}")
         return []
 
 
 def _items(
-    context: Context,
+    context: RetrievalContext,
     book: Codebook,
     channels: Channels,
     earlier: Earlier,
     ranked: list[RankedPassage],
     recipe: PrunedRecipe,
-) -> list[Item]:
+) -> list[EvidenceLine]:
     """Return what the language model reads (section 2.6): earlier questions, the runs of each channel, no
     edge twice and as many as fit in `recipe.tokens`, and the first passages; each under a number that leads
     to its passage."""
     items = []
     for old in _questions(earlier, recipe.questions):
-        sentence = Sentence(flat(old.question), flat(old.answer))
+        sentence = Sentence(single_line(old.question), single_line(old.answer))
         items.append(_item("questions", old.quotes[0].passage, [sentence]))
     runs = [(channel, book.edges(run.run)) for channel, some in channels.items() for run in some]
     ids = sorted({edge.passage for _, edges in runs for edge in edges})
@@ -456,7 +468,7 @@ def _items(
     for channel, edges in runs:
         by_passage: dict[str, list[Fact]] = defaultdict(list)
         for edge in edges:
-            fact = Edge(edge.subject, flat(edge.relation), edge.object)
+            fact = Edge(edge.subject, single_line(edge.relation), edge.object)
             size = estimate(" ".join(fact))
             if size <= budget and edge.number not in used and edge.passage in passages:
                 used.add(edge.number)
@@ -464,14 +476,14 @@ def _items(
                 budget -= size
         items += (_item(channel, passages[id_], facts) for id_, facts in by_passage.items())
     for passage in ranked[: recipe.passages]:
-        text = cut(flat(passage.text.removeprefix(f"{passage.title}\n")), PASSAGE)
-        items.append(_item("passages", passage, [Sentence(flat(passage.title), text)]))
+        text = truncate_tokens(single_line(passage.text.removeprefix(f"{passage.title}\n")), PASSAGE)
+        items.append(_item("passages", passage, [Sentence(single_line(passage.title), text)]))
     return items
 
 
-def _item(channel: str, passage: RankedPassage, facts: list[Fact]) -> Item:
+def _item(channel: str, passage: RankedPassage, facts: list[Fact]) -> EvidenceLine:
     text = "; ".join(map(" ".join, facts))
-    return Item(text, passage, run=Run(tuple(facts), channel))
+    return EvidenceLine(text, passage, run=FactGroup(tuple(facts), channel))
 
 
 def _questions(earlier: Earlier, choice: str) -> Earlier:
@@ -484,7 +496,9 @@ def _questions(earlier: Earlier, choice: str) -> Earlier:
     return list(chosen.values())
 
 
-def _codebook(context: Context, lines: list[str], cited: list[str], recipe: PrunedRecipe) -> Codebook:
+def _codebook(
+    context: RetrievalContext, lines: list[str], cited: list[str], recipe: PrunedRecipe
+) -> Codebook:
     """Fetch the runs around a question or, for `recipe.symbols`, return all that it may see. Those that are
     missing in the memory are built first."""
     if recipe.symbols:
@@ -502,7 +516,7 @@ def _codebook(context: Context, lines: list[str], cited: list[str], recipe: Prun
         return Codebook(part)
 
 
-def _whole(context: Context) -> Codebook:
+def _whole(context: RetrievalContext) -> Codebook:
     """Return all runs that a question may see. They are read once for a version of the memory, whoever asks;
     a scope is cut from them."""
     reader = context.reader
@@ -517,7 +531,7 @@ def _whole(context: Context) -> Codebook:
         return book if reader.scope is None else book.within(reader.sees)
 
 
-def _earlier(context: Context, vector: list[float], recipe: PrunedRecipe) -> Earlier:
+def _earlier(context: RetrievalContext, vector: list[float], recipe: PrunedRecipe) -> Earlier:
     """Return earlier questions like this one. What was rejected, or cites what is there no more, is left
     out."""
     with context.clock("database"):
@@ -530,7 +544,7 @@ def _earlier(context: Context, vector: list[float], recipe: PrunedRecipe) -> Ear
     return kept
 
 
-def _instead(context: Context, query: Query, other: Strategy[Any], why: str) -> Retrieved:
+def _instead(context: RetrievalContext, query: Query, other: Strategy[Any], why: str) -> RetrievalResult:
     return replace(other.run(context, query, other.recipe), ran=other.name, why=why)
 
 
@@ -544,7 +558,7 @@ def _passages(runs: list[ScoredRun]) -> list[tuple[str, float]]:
 
 
 def _bridges(
-    context: Context, book: Codebook, question: str, channels: Channels, recipe: PrunedRecipe
+    context: RetrievalContext, book: Codebook, question: str, channels: Channels, recipe: PrunedRecipe
 ) -> list[str]:
     """Return the first concepts of the nearest edges of the best runs that the question does not name, and
     that another passage has too."""

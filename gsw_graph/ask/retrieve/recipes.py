@@ -18,6 +18,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from gsw_graph.ask.options import EVIDENCE
 from gsw_graph.errors import InputError
+from gsw_graph.values import single_spaced
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -55,7 +56,7 @@ CHAIN_SCORES = {
 SIMILARITY_SHARE = {"similarity": 1.0, "combined": 0.5}
 
 
-def count(default: int) -> Any:
+def positive_int(default: int) -> Any:
     """Return a field that is 1 at least."""
     return field(default=default, metadata={"least": 1})
 
@@ -102,7 +103,7 @@ class WalkRecipe(Recipe):
     to the seeds at each of `steps`. Neighbourhood. cap: passages of one name. limit: of all.
     """
 
-    nearest: int = count(100)
+    nearest: int = positive_int(100)
     best: int = 3
     sharpness: float = 20.0
     passage_mass: float = 0.2
@@ -110,9 +111,9 @@ class WalkRecipe(Recipe):
     title_bonus: float = 3.0
     preference: float = 3.0
     restart: float = 0.1
-    steps: int = count(15)
-    cap: int = count(100)
-    limit: int = count(2000)
+    steps: int = positive_int(15)
+    cap: int = positive_int(100)
+    limit: int = positive_int(2000)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,10 +123,10 @@ class BridgeRecipe(Recipe):
     its own; 0 for one walk alone. sharpness: of a sentence's weight over its share of the question's words.
     nearest: passages near that question."""
 
-    passages: int = count(3)
+    passages: int = positive_int(3)
     names: int = 2
     sharpness: float = 4.0
-    nearest: int = count(30)
+    nearest: int = positive_int(30)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,8 +139,8 @@ class RerankRecipe(Recipe):
     weight."""
 
     passages: int = 30
-    first: int = count(5)
-    read: int = count(2)
+    first: int = positive_int(5)
+    read: int = positive_int(2)
     walk_score: float = _any_number(0.44)
     rank: float = _any_number(-1.15)
     uncovered: float = _any_number(6.4)
@@ -185,17 +186,17 @@ class ChainRecipe(Recipe):
     entities: int = 5
     concepts: bool = True
     common: int = 30
-    reranked: int = count(30)
-    beam: int = count(5)
-    candidates: int = count(15)
+    reranked: int = positive_int(30)
+    beam: int = positive_int(5)
+    candidates: int = positive_int(15)
     score: str = field(default="panini_code", metadata={"among": CHAIN_SCORES})
     unplanned: str = choice("bridge", "one")
     own: bool = False
     fallback: bool = True
     sharpness: float = 40.0
     walk_weight: float = 4.0
-    walked: int = count(30)
-    walked_from: int = count(3)
+    walked: int = positive_int(30)
+    walked_from: int = positive_int(3)
     evidence: str = choice("lines", *EVIDENCE)
     reader: str = choice("answer", "answer_panini")
     walk: WalkRecipe = WalkRecipe()
@@ -230,15 +231,15 @@ class FusionRecipe(Recipe):
     candidates. walked: passages whose weight is looked at; what is beyond counts as nothing.
     """
 
-    best: int = count(3)
+    best: int = positive_int(3)
     bridges: int = 2
     least: float = 0.7
     ask: float = 0.75
-    nearest: int = count(30)
+    nearest: int = positive_int(30)
     sharpness: float = 10.0
     walk_weight: float = 2.0
     offered: int = 3
-    walked: int = count(200)
+    walked: int = positive_int(200)
     walk: WalkRecipe = WalkRecipe()
     chains: ChainRecipe = ChainRecipe(walked_from=1)  # one, as walks chose it already
 
@@ -265,17 +266,17 @@ class GraspRecipe(Recipe):
     """
 
     units: str = choice("facts", "propositions", "pairs", "sentences", "passages")
-    near: int = count(30)
+    near: int = positive_int(30)
     lexical: int = 0
     worded: int = 5
     common: int = 30
-    most: int = count(120)
-    voting: int = count(20)
-    scan: int = count(2000)
+    most: int = positive_int(120)
+    voting: int = positive_int(20)
+    scan: int = positive_int(2000)
     rewrite: str = choice("late", "first")
     read: str = choice("lines", "passages")
-    lines: int = count(10)
-    voted: int = count(5)
+    lines: int = positive_int(10)
+    voted: int = positive_int(5)
     rounds: int = 3
 
 
@@ -308,7 +309,7 @@ class PathwiseRecipe(Recipe):
     without multi-path reasoning.
     """
 
-    paths: int = count(4)
+    paths: int = positive_int(4)
     documents: int = 0
     hybrid: float = 1.0
     gain: float = 0.05
@@ -343,7 +344,7 @@ class FineRecipe(Recipe):
     pair_scale: of the sigmoid of many-to-many. match: least cosine of one-to-one. gate, gate_scale: of the
     sigmoid that gates the run as a whole."""
 
-    top: int = count(3)
+    top: int = positive_int(3)
     top_weight: float = 1.0
     cover: float = 0.45
     cover_weight: float = 0.1
@@ -378,25 +379,25 @@ class PrunedRecipe(Recipe):
     """
 
     symbols: bool = False
-    near: int = count(60)
+    near: int = positive_int(60)
     common: int = 100
-    candidates: int = count(400)
+    candidates: int = positive_int(400)
     concept_weight: float = 1.0
     relation_weight: float = 0.3
-    shortlist: int = count(200)
+    shortlist: int = positive_int(200)
     fine: FineRecipe = FineRecipe()
-    runs: int = count(20)
+    runs: int = positive_int(20)
     facts: str = choice("all", *CHOICES)
     answers: str = choice("unique", *CHOICES)
     questions: str = choice("none", *CHOICES)
-    near_questions: int = count(5)
+    near_questions: int = positive_int(5)
     like: float = 0.6
     same: float = 0.93
     tokens: int = 500
     passages: int = 2
     names: int = 2
     toward: float = 0.5
-    nearest: int = count(30)
+    nearest: int = positive_int(30)
     walk: WalkRecipe = WalkRecipe()
     rerank: RerankRecipe = RerankRecipe()
 
@@ -420,9 +421,9 @@ class IRCoTRecipe(Recipe):
     most. held: passages shown."""
 
     search: str = choice("linked", "dense", "bm25", "proprag")
-    near: int = count(5)
-    steps: int = count(4)
-    held: int = count(15)
+    near: int = positive_int(5)
+    steps: int = positive_int(4)
+    held: int = positive_int(15)
 
 
 @dataclass(frozen=True, slots=True)
@@ -431,11 +432,11 @@ class OverviewRecipe(Recipe):
     a call. longest: tokens of a passage, of which the beginning is read; shortest: these, if there are many
     documents. near: passages that are read for a topic."""
 
-    budget: int = count(20_000)
-    group: int = count(2_500)
-    longest: int = count(400)
-    shortest: int = count(120)
-    near: int = count(40)
+    budget: int = positive_int(20_000)
+    group: int = positive_int(2_500)
+    longest: int = positive_int(400)
+    shortest: int = positive_int(120)
+    near: int = positive_int(40)
 
 
 @dataclass(frozen=True, slots=True)
@@ -443,8 +444,8 @@ class SelectRecipe(Recipe):
     """Of `select`. shown: passages of which the model sees a line. more: passages of the second search that
     come before those that were not selected."""
 
-    shown: int = count(24)
-    more: int = count(2)
+    shown: int = positive_int(24)
+    more: int = positive_int(2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -486,15 +487,15 @@ class PropositionRecipe(Recipe):
     """
 
     weights: EdgeWeights = EdgeWeights(clique=2.0, containment=1.0, synonymy=2.0)
-    propositions: int = count(20)
+    propositions: int = positive_int(20)
     entities: int = 40
     passage_weight: float = 0.05
     damping: float = 0.75
-    focus: int = count(50)
+    focus: int = positive_int(50)
     focus_passage_weight: float = 0.05
     focus_damping: float = 0.45
-    width: int = count(4)
-    length: int = count(3)
+    width: int = positive_int(4)
+    length: int = positive_int(3)
     jumps: int = 3
     coherence: float = field(default=-1.0, metadata={"least": -1})
     exact: int = 0
@@ -504,13 +505,13 @@ class PropositionRecipe(Recipe):
     path_weight: str = choice("best", "sum")
     first_entities: int = 5
     first_stage: bool = False
-    nearest: int = count(100)
-    steps: int = count(30)
+    nearest: int = positive_int(100)
+    steps: int = positive_int(30)
     whole: bool = False
     synonyms: float = 0.8
     instruction: str = ""
-    cap: int = count(100)
-    limit: int = count(1000)
+    cap: int = positive_int(100)
+    limit: int = positive_int(1000)
 
 
 PROPRAG_PAPER = PropositionRecipe(
@@ -565,5 +566,5 @@ def read_fit(path: str | None) -> Fit:
         return TypeAdapter(Fit).validate_json(Path(path).read_bytes())
     except (OSError, ValidationError) as error:
         hint = "Write one: gswgraph eval fit QUESTIONS --out FILE"
-        reason = " ".join(str(error).split("[type=")[0].split())
+        reason = single_spaced(str(error).split("[type=")[0])
         raise InputError(f"the fit cannot be read ({reason})", where=path, hint=hint) from error

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from gsw_graph.ask.answer.evidence import flat
+from gsw_graph.ask.answer.evidence import single_line
 from gsw_graph.ask.retrieve.agents import Team, request_for
 
 if TYPE_CHECKING:
-    from gsw_graph.ask.retrieve.context import Context
+    from gsw_graph.ask.retrieve.context import RetrievalContext
 
 MOST = 4  # triples of a question: what one-to-one matching costs doubles with each
 _TOKENS = 200
@@ -23,13 +23,13 @@ class Triple(NamedTuple):
     object: str
 
 
-def ask_triples(context: Context, question: str) -> list[Triple]:
+def ask_triples(context: RetrievalContext, question: str) -> list[Triple]:
     """Ask the language model for the triples of a question, MOST at the most, in one short call.
 
     Raises:
-        ReplyError: The reply cannot be used.
+        InvalidReplyError: The reply cannot be used.
     """
-    request = request_for("pruned_question", f"Question: {flat(question)}", limit=_TOKENS)
+    request = request_for("pruned_question", f"Question: {single_line(question)}", limit=_TOKENS)
     return Team(context).agent("question").ask(request, read_triples, question, _written)
 
 
@@ -41,7 +41,7 @@ def read_triples(reply: object) -> list[Triple]:
     """
     triples = []
     for line in str(reply).splitlines():
-        parts = flat(line).split(" | ")
+        parts = single_line(line).split(" | ")
         if len(parts) == len(Triple._fields):
             triples.append(Triple(*parts))
     if not triples:

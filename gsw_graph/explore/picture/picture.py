@@ -24,6 +24,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from gsw_graph.config import expanded
 from gsw_graph.errors import InputError
 from gsw_graph.text.safe_text import clean, cut, one_line, short_source
+from gsw_graph.values import Fields
 
 if TYPE_CHECKING:
     from gsw_graph.model.results import RankedPassage
@@ -220,7 +221,7 @@ def add_sources(element: Node | Edge, sources: Mapping[str, Sequence[str]]) -> N
         quotes += [text for text in sentences if text.strip() and text not in quotes]
 
 
-def rendered(data: dict[str, Any]) -> str:
+def rendered(data: Fields) -> str:
     """Render the page of a picture's data."""
     loader = PackageLoader("gsw_graph.explore.picture", "assets")
     environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined)
@@ -273,7 +274,7 @@ def check_path(path: str | Path) -> Path:
     return target
 
 
-def picture_data(picture: Picture) -> dict[str, Any]:
+def picture_data(picture: Picture) -> Fields:
     """Return the data of the page's script: `title`, `said`, `notes`, `columns`, `colours` by label, `nodes`,
     `edges`, and by id the `passages` behind them; long texts are cut."""
     behind: set[str] = set()

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from gsw_graph.model.results.forms import as_html, as_text
+from gsw_graph.values import Fields
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 class Result:
     """A result that can be turned into JSON types."""
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Fields:
         """Return this result as JSON types, keys in their documented order."""
         return asdict(self)  # type: ignore[call-overload,no-any-return]
 
@@ -233,7 +234,7 @@ class Trace(Result):
     """
 
     linked: list[dict[str, str]] = field(default_factory=list)  # {"text": as asked, "concept": id}
-    seeds: list[dict[str, Any]] = field(default_factory=list)  # {"concept": id, "weight": share}
+    seeds: list[Fields] = field(default_factory=list)  # {"concept": id, "weight": share}
     paths: dict[str, list[Step]] = field(default_factory=dict)  # by passage id
     walked: str | None = None  # "neighbourhood", "twice" or "propositions"
     passages_walked: int = 0
@@ -309,7 +310,7 @@ class Answer(Result):
     citations: list[Citation]
     passages: list[RankedPassage]
     chains: list[Chain]
-    plan: list[dict[str, Any]] | None
+    plan: list[Fields] | None
     round_trips: int
     seconds: dict[str, float]
     tokens: dict[str, int]

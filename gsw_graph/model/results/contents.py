@@ -10,6 +10,7 @@ from gsw_graph.model.documents import Failure, Value
 from gsw_graph.model.ledger import Entry
 from gsw_graph.model.results.answers import QA, Fact, PassageText, RankedPassage, Result
 from gsw_graph.model.results.forms import as_html
+from gsw_graph.values import Fields
 
 
 @dataclass(frozen=True)
@@ -187,7 +188,7 @@ class AskedQuestion(Result):
     model: str | None
     asked_at: str
     seconds: float
-    plan: list[dict[str, Any]] | None
+    plan: list[Fields] | None
     tokens: dict[str, int]  # "in", "out"
     dollars: float | None
     passages: list[UsedPassage] = field(default_factory=list)
@@ -213,7 +214,7 @@ class Table(Result):
     """The result of a Cypher query: `columns` in their order, `rows` as {column: value} in JSON types."""
 
     columns: list[str]
-    rows: list[dict[str, Any]]
+    rows: list[Fields]
 
     def _repr_html_(self) -> str | None:
         """Return what a notebook shows."""
@@ -226,7 +227,7 @@ class AskedTable(Table):
     behind each row; cut: there are more rows."""
 
     statement: str
-    parameters: dict[str, Any]
+    parameters: Fields
     evidence: list[list[str]]
     cut: bool
 

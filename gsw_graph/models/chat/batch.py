@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from gsw_graph.errors import ReplyError, StoppedError
+from gsw_graph.errors import InvalidReplyError, ModelUnavailableError
 from gsw_graph.model.documents import content_id
 from gsw_graph.model.ledger import Entry
 from gsw_graph.models.chat.cache import Cache, CachedReply, unchecked
@@ -72,7 +72,7 @@ class BatchFeeder:
             progress: Gets how many are done and how many were sent.
 
         Raises:
-            StoppedError: The server has no batches, a batch failed or is gone.
+            ModelUnavailableError: The server has no batches, a batch failed or is gone.
         """
         with self._translated_errors():
             self._wait(self._send_all(requests), progress)
@@ -104,7 +104,7 @@ class BatchFeeder:
         if id_ is None:
             if rows and not self._tried:
                 self._tried = True
-                with suppress(ReplyError):  # the load asks it again, and lists it
+                with suppress(InvalidReplyError):  # the load asks it again, and lists it
                     self._chat.ask(*rows.pop(next(iter(rows))))
             rows = {key: row for key, row in rows.items() if self._affordable(key, row[0])}
             id_ = self._find(rows)
@@ -137,7 +137,7 @@ class BatchFeeder:
 
     def _affordable(self, key: str, request: Request) -> bool:
         amount = self._cost(request.prompt_tokens, request.usual_reply)
-        with suppress(StoppedError):
+        with suppress(ModelUnavailableError):
             if self._budget is not None:
                 self._budget.charge(amount)
             self._charged[key] = amount
@@ -159,7 +159,7 @@ class BatchFeeder:
                 pause = min(2 * pause, LONGEST_POLL)
 
     def _keep(self, batch: Any) -> None:
-        """Cache and count what a batch brought. Raises StoppedError if it failed as a whole."""
+        """Cache and count what a batch brought. Raises ModelUnavailableError if it failed as a whole."""
         replies = dict(self._replies(batch.output_file_id))
         model = self._chat.model
         with self._cache.writing() as db:
@@ -187,7 +187,9 @@ class BatchFeeder:
                 lines = self._lines(batch.error_file_id)
                 reasons = next(lines, b"no reason given").decode("utf-8", "replace")
             short = self._transport.endpoint.short(reasons)
-            raise StoppedError(f"the batch brought no reply ({short})", where=self._host, hint=WITHOUT_HINT)
+            raise ModelUnavailableError(
+                f"the batch brought no reply ({short})", where=self._host, hint=WITHOUT_HINT
+            )
 
     def _replies(self, file: str | None) -> Iterator[tuple[str, Any]]:
         """Yield the replies of a batch with their keys; lines that cannot be read are left to ordinary
@@ -227,8 +229,8 @@ class BatchFeeder:
             yield
         except openai.NotFoundError as error:
             message = "the server has no Batch API, or does not show the batch that was sent with another key"
-            raise StoppedError(message, where=self._host, hint=WITHOUT_HINT) from error
+            raise ModelUnavailableError(message, where=self._host, hint=WITHOUT_HINT) from error
         except openai.OpenAIError as error:
             cause = to_error(error, self._transport.endpoint)
             hint = getattr(cause, "hint", None) or AGAIN_HINT
-            raise StoppedError(cause.message, where=self._host, hint=hint) from error
+            raise ModelUnavailableError(cause.message, where=self._host, hint=hint) from error

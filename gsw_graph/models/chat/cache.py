@@ -16,7 +16,7 @@ from typing import Any
 from filelock import FileLock
 
 from gsw_graph.config import Settings
-from gsw_graph.errors import InputError, StoppedError
+from gsw_graph.errors import InputError, ModelUnavailableError
 from gsw_graph.model.documents import content_id
 from gsw_graph.model.ledger import Entry
 from gsw_graph.models.chat.request import Request
@@ -69,7 +69,7 @@ class Cache:
     whole request, so that the file holds of documents only what replies repeat.
 
     Raises:
-        InputError: The file cannot be used. StoppedError, where that shows later.
+        InputError: The file cannot be used. ModelUnavailableError, where that shows later.
     """
 
     def __init__(self, path: Path) -> None:
@@ -137,12 +137,12 @@ class Cache:
 
     @contextmanager
     def using(self) -> Iterator[sqlite3.Connection]:
-        """Give the connection to this thread alone. Raises StoppedError if the file cannot be used."""
+        """Give the connection to this thread alone. Raises ModelUnavailableError if the file is unusable."""
         with self._lock:
             try:
                 yield self._db
             except (sqlite3.Error, ValueError) as error:
-                raise StoppedError(
+                raise ModelUnavailableError(
                     f"the cache of replies cannot be used ({error})", where=str(self.path), hint=_HINT
                 ) from error
 

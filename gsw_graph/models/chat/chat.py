@@ -14,9 +14,16 @@ from weakref import WeakValueDictionary
 
 from gsw_graph.concurrency import Check, acquired, never_cancelled
 from gsw_graph.config import Settings
-from gsw_graph.errors import BudgetError, EndedError, InputError, ReplyError, StoppedError
+from gsw_graph.errors import (
+    BudgetError,
+    InputError,
+    InvalidReplyError,
+    ModelUnavailableError,
+    WorkCancelledError,
+)
 from gsw_graph.model.ledger import Entry
 from gsw_graph.model.results import Exchange, KeptReply
+from gsw_graph.models.chat.batch import BatchFeeder
 from gsw_graph.models.chat.cache import FILE, Cache, CachedReply, Ledger, unchecked
 from gsw_graph.models.chat.limits import Budget, Limiter, QuestionBudget, dollars, price_of
 from gsw_graph.models.chat.request import (
@@ -46,6 +53,7 @@ from gsw_graph.models.chat.transport import (
 )
 from gsw_graph.models.endpoint import Endpoint
 from gsw_graph.models.prompts import replacements
+from gsw_graph.values import Fields, single_spaced
 
 if TYPE_CHECKING:
     from gsw_graph.models.chat.batch import BatchFeeder
@@ -189,8 +197,8 @@ class Chat:
             context: Of the caller: each call, a repair too, must fit its budget.
 
         Raises:
-            ReplyError: No usable reply to this request: skip it. BudgetError: it does not fit the budget.
-            StoppedError: There will be none to any request.
+            InvalidReplyError: No usable reply to this request: skip it. BudgetError: it is above the budget.
+            ModelUnavailableError: There will be none to any request.
         """
         request = self.chosen(request)
         context = context or self.context
@@ -232,8 +240,6 @@ class Chat:
 
     def batches(self) -> BatchFeeder:
         """Return the Batch API of the same server, which feeds the cache that `ask` reads."""
-        from gsw_graph.models.chat.batch import BatchFeeder
-
         return BatchFeeder(self, self._transport, self._cache, self._limiter, self._budget)
 
     def try_call(self) -> float:
@@ -247,8 +253,8 @@ class Chat:
             raise self._error(error.message, error.hint) from error
 
     def stop(self) -> None:
-        """Begin no call any more: all that wait raise StoppedError. From any thread."""
-        self._limiter.stop(StoppedError("stopped", hint=KEPT_HINT))
+        """Begin no call any more: all that wait raise ModelUnavailableError. From any thread."""
+        self._limiter.stop(ModelUnavailableError("stopped", hint=KEPT_HINT))
 
     def close(self) -> None:
         """Close connections and cache, after replies under way have come and are kept, or some seconds."""
@@ -299,7 +305,7 @@ class Chat:
         """Tell the model what is wrong with its first reply. Returns the value, and what both calls took.
 
         Raises:
-            ReplyError: No usable reply; the request is asked from the start the next time.
+            InvalidReplyError: No usable reply; the request is asked from the start the next time.
             BudgetError: The repair alone is asked for the next time.
         """
         order = REPAIR.format(problem=_short_problem(problem))
@@ -314,7 +320,7 @@ class Chat:
             value = check(content)
         except BudgetError:
             raise
-        except ReplyError:
+        except InvalidReplyError:
             self._cache.drop(unchecked(key))
             raise
         except ValueError as error:
@@ -367,15 +373,15 @@ class Chat:
                     break
                 self._back_off(error, attempt, context)
                 continue
-            except (BudgetError, EndedError):  # of this caller alone: it says nothing about the server
+            except (BudgetError, WorkCancelledError):  # they say nothing about the server
                 raise
-            except ReplyError as error:
+            except InvalidReplyError as error:
                 if isinstance(error, RefusedError) and not self._replied:
                     self._record_failure(error)
                 else:  # a server that takes other requests may take the next
                     self._failures = 0
                 raise
-            except StoppedError as error:
+            except ModelUnavailableError as error:
                 self._limiter.stop(error)
                 raise
             self._failures, self._replied = 0, True
@@ -413,7 +419,7 @@ class Chat:
         expected = 2 * request.usual_reply
         if context.budget:
             expected = min(full, SHORT_REPLY)
-        counts: dict[str, Any] = {"calls": 1, "failed": 1}
+        counts: Fields = {"calls": 1, "failed": 1}
         raw = RawReply("")
         with self._limiter.permit(context.check):
             reserved = budget.reserve(prompt, expected, self.price) if budget else 0.0
@@ -458,7 +464,7 @@ class Chat:
         return self._transport.options.get("max_tokens") or request.longest_reply
 
     def _validate(self, request: Request, messages: Messages, raw: RawReply, context: CallContext) -> None:
-        """Raise ReplyError if a reply says itself that it is of no use."""
+        """Raise InvalidReplyError if a reply says itself that it is of no use."""
         hint = None
         sent = estimate_messages(messages)
         if raw.finish == "content_filter":
@@ -491,7 +497,7 @@ class Chat:
             self._limiter.sleep(random.uniform(0, longest), context.check)  # noqa: S311
 
     def _record_failure(self, last: RetryableError | RefusedError) -> None:
-        """Raise StoppedError if so many requests in a row failed that all will."""
+        """Raise ModelUnavailableError if so many requests in a row failed that all will."""
         with self._lock:
             self._failures += 1
             enough = self._failures >= MAX_FAILURES * self._limiter.concurrency
@@ -501,12 +507,12 @@ class Chat:
             behaviour = "gives no replies"
         if enough:
             message = f"the server {behaviour}: {last.message}"
-            error = StoppedError(message, where=self._transport.endpoint.host, hint=last.hint)
+            error = ModelUnavailableError(message, where=self._transport.endpoint.host, hint=last.hint)
             self._limiter.stop(error)
             raise error
 
-    def _error(self, message: str, hint: str | None) -> ReplyError:
-        return ReplyError(message, where=self._transport.endpoint.host, hint=hint)
+    def _error(self, message: str, hint: str | None) -> InvalidReplyError:
+        return InvalidReplyError(message, where=self._transport.endpoint.host, hint=hint)
 
     def _count(self, request: Request, context: CallContext, **counts: Any) -> None:
         """Add fields of an `Entry` to the ledger and to the usage of the caller."""
@@ -525,7 +531,7 @@ class Chat:
 
 
 def _short_problem(problem: str) -> str:
-    return " ".join(problem.split())[:PROBLEM_LENGTH]
+    return single_spaced(problem)[:PROBLEM_LENGTH]
 
 
 @dataclass(frozen=True)

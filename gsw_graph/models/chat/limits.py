@@ -13,10 +13,11 @@ from contextlib import contextmanager
 from copy import copy
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from gsw_graph.concurrency import Check, never_cancelled
-from gsw_graph.errors import BudgetError, InputError, ModelError, StoppedError
+from gsw_graph.errors import BudgetError, InputError, ModelError, ModelUnavailableError
+from gsw_graph.values import Fields
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -33,7 +34,7 @@ MaybePrice = Price | None
 
 
 @cache
-def _prices() -> dict[str, Any]:
+def _prices() -> Fields:
     text = files("gsw_graph.models").joinpath("prices.json").read_text(encoding="utf-8")
     return dict(json.loads(text))
 
@@ -74,7 +75,7 @@ class Budget:
 
     _no_budget_hint = "See what a load would take with --dry-run"
     _hint = "What is paid for is kept; the same call with a larger budget goes on"
-    _error: type[ModelError] = StoppedError
+    _error: type[ModelError] = ModelUnavailableError
 
     def __init__(self, limit: float, unit: str) -> None:
         self.limit, self.unit = limit, unit
@@ -113,7 +114,7 @@ class Budget:
             price: Of the model that is called, if several share the budget.
 
         Raises:
-            StoppedError: It does not fit; of the budget of a question BudgetError.
+            ModelUnavailableError: It does not fit; of the budget of a question BudgetError.
         """
         amount = self.cost(prompt_tokens, completion_tokens, price)
         with self._changed:
@@ -143,8 +144,8 @@ class Budget:
             self._changed.notify_all()
 
     def charge(self, amount: float) -> None:
-        """Count an amount as spent, or give it back if it is negative. Raises StoppedError: it does not
-        fit."""
+        """Count an amount as spent, or give it back if it is negative. Raises ModelUnavailableError: it does
+        not fit."""
         with self._changed:
             if amount > 0 and self.spent + self._reserved + amount > self.limit:
                 raise self._used_up(amount)

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Generic, Protocol, TypeVar
 
+from gsw_graph.values import Fields
+
 T = TypeVar("T")
 CheckReply = Callable[[Any], T]
 OnText = Callable[[str], None] | None
@@ -72,7 +74,7 @@ class Request:
 
     stage: str
     messages: tuple[dict[str, str], ...]
-    schema: Mapping[str, Any] | None = None
+    schema: Fields | None = None
     document: str = ""
     limit: int = 0
     short: Request | None = None

@@ -13,11 +13,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from gsw_graph.concurrency import Check, never_cancelled
-from gsw_graph.errors import GswGraphError, ModelError, ReplyError, StoppedError
+from gsw_graph.errors import GswGraphError, InvalidReplyError, ModelError, ModelUnavailableError
 from gsw_graph.models.chat.pieces import Pieces, counts_of, json_values
 from gsw_graph.models.chat.request import OnText
 from gsw_graph.models.endpoint import Endpoint, retry_after
 from gsw_graph.text.words import without_surrogates
+from gsw_graph.values import Fields
 
 log = logging.getLogger(__name__)
 
@@ -69,7 +70,7 @@ _REFUSALS = {
 
 Messages = Sequence[Mapping[str, str]]
 Schema = Mapping[str, Any] | None  # of a reply; None for a text
-Body = dict[str, Any]
+Body = Fields
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +119,7 @@ class RetryableError(Exception):
             self.hint = SLOW_HINT
 
 
-class RefusedError(ReplyError):
+class RefusedError(InvalidReplyError):
     """A refusal that names nothing wrong with this request: the server may refuse every other as well."""
 
 
@@ -198,8 +199,8 @@ class Transport:
 
         Raises:
             RetryableError: It may succeed the next time.
-            ReplyError: The server refuses this request.
-            StoppedError: It refuses every request.
+            InvalidReplyError: The server refuses this request.
+            ModelUnavailableError: It refuses every request.
         """
         import openai
 
@@ -269,9 +270,9 @@ class Transport:
 
         Raises:
             RetryableError: It may succeed the next time.
-            ReplyError: It broke off after something was shown: a second reply after half of the first would
-                be none.
-            StoppedError: No chat server answers there.
+            InvalidReplyError: It broke off after something was shown: a second reply after half of the first
+                would be none.
+            ModelUnavailableError: No chat server answers there.
         """
         deadline = time.monotonic() + self._timeout
         reply = Pieces()
@@ -317,8 +318,8 @@ class Transport:
         """Return what to raise if a reply that is shown as it comes breaks off."""
         return self._broken_off("the connection broke in the middle of the reply") if reply.text else failure
 
-    def _broken_off(self, message: str) -> ReplyError:
-        return ReplyError(message, where=self.endpoint.host, hint="Ask again")
+    def _broken_off(self, message: str) -> InvalidReplyError:
+        return InvalidReplyError(message, where=self.endpoint.host, hint="Ask again")
 
     def _failure(self, error: Exception, content_type: str) -> Exception:
         """Return what to raise for an error while a reply comes."""
@@ -328,7 +329,7 @@ class Transport:
             if "json" in content_type or "event-stream" in content_type:
                 return RetryableError(f"its answer is no JSON ({self.endpoint.short(str(error))})")
             message = "what answers there is no chat server"
-            return StoppedError(message, where=self.endpoint.host, hint=URL_HINT)
+            return ModelUnavailableError(message, where=self.endpoint.host, hint=URL_HINT)
         kind = type(error)
         if kind.__name__ == "ReadTimeout":  # of the SDK's HTTP library, which it does not wrap
             return _late()
@@ -344,7 +345,7 @@ class Transport:
             try:
                 self._client = self._client or self.endpoint.client(self._timeout, retries=0)
             except ModelError as error:  # what the environment sets: no request can be sent
-                raise StoppedError(error.message, where=error.where, hint=error.hint) from error
+                raise ModelUnavailableError(error.message, where=error.where, hint=error.hint) from error
             return self._client
 
 
@@ -416,14 +417,14 @@ def _of_status(error: Any, endpoint: Endpoint) -> RetryableError | GswGraphError
     wait = retry_after(error.response.headers)
     busy = status == 429
     passing = busy or status in (408, 409, 425) or status >= 500
-    kind: type[GswGraphError] = StoppedError
+    kind: type[GswGraphError] = ModelUnavailableError
     message = f"the server answered {status}: {short}"
     hint: str | None = MODEL_HINT
     if status == 402 or (busy and _NO_MONEY.search(words)):
         message = f"the account has no credit left ({short})"
         hint = f"Check plan and billing there. {KEPT_HINT}"
     elif status == 413 or _TOO_LARGE.search(text):
-        kind, hint = ReplyError, "Load in smaller passages, or ask for a higher limit"
+        kind, hint = InvalidReplyError, "Load in smaller passages, or ask for a higher limit"
     elif busy and _DAILY.search(text):
         message, hint = f"the limit of the day is reached ({short})", KEPT_HINT
     elif passing and wait > LONGEST_PAUSE:
@@ -432,10 +433,10 @@ def _of_status(error: Any, endpoint: Endpoint) -> RetryableError | GswGraphError
     elif passing:
         return RetryableError(message, retry_after=wait, busy=busy or status == 503)
     elif _CONTEXT.search(words):
-        kind, hint = ReplyError, CONTEXT_HINT
+        kind, hint = InvalidReplyError, CONTEXT_HINT
         message = f"the prompt is longer than the model can read ({short})"
     elif status in (400, 403) and _FLAGGED.search(words):
-        kind, hint = ReplyError, None
+        kind, hint = InvalidReplyError, None
         message = f"the server refused the content ({short})"
     elif status in (401, 403):
         hint = KEY_HINT

@@ -15,6 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gsw_graph.values import Fields
+
 WEIGHTS, CONFIG = "model.safetensors", "config.json"
 WORDS = "embeddings.word_embeddings.weight"
 # Model types with the layer names of BERT, and the position of their first token.
@@ -39,7 +41,7 @@ def is_supported(folder: Path) -> bool:
     )
 
 
-def _config(folder: Path) -> dict[str, Any]:
+def _config(folder: Path) -> Fields:
     return dict(json.loads((folder / CONFIG).read_text(encoding="utf-8")))
 
 

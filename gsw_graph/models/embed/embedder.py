@@ -131,11 +131,11 @@ class EarlyModels:
 
 def _backend(settings: Settings) -> Backend:
     if settings.embedder_url:
-        from gsw_graph.models.embed.server import ServerBackend
+        from gsw_graph.models.embed.server import ServerBackend  # a memory opens while it is imported
 
         return ServerBackend(settings)
-    from gsw_graph.models.embed.onnx_backend import OnnxBackend, is_ready
-    from gsw_graph.models.embed.torch_backend import TorchBackend, choose_device
+    from gsw_graph.models.embed.onnx_backend import OnnxBackend, is_ready  # as above
+    from gsw_graph.models.embed.torch_backend import TorchBackend, choose_device  # as above
 
     name, device = settings.embedder, choose_device(settings.device)
     folder = find_model(name)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from gsw_graph.errors import ModelError
 from gsw_graph.models.embed import bert
 from gsw_graph.models.embed.torch_backend import first_line
+from gsw_graph.values import Fields
 
 GRAPHS = ("onnx/model.onnx", "model.onnx")
 TOKENIZER = "tokenizer.json"
@@ -171,7 +172,7 @@ def _length(folder: Path, tokenizer: Any) -> int:
     return int(min(length, positions))
 
 
-def _object(file: Path) -> dict[str, Any]:
+def _object(file: Path) -> Fields:
     return _json(file) or {}
 
 

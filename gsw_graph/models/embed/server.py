@@ -17,12 +17,13 @@ from numpy.typing import NDArray
 
 from gsw_graph.concurrency import grouped, map_unordered
 from gsw_graph.config import Settings
-from gsw_graph.errors import ModelError, StoppedError, UnembeddableError
+from gsw_graph.errors import ModelError, ModelUnavailableError, UnembeddableError
 from gsw_graph.model.documents import content_id
 from gsw_graph.model.ledger import Entry
 from gsw_graph.models.chat.cache import FILE, Cache, CachedReply, Ledger
 from gsw_graph.models.chat.limits import Budget, dollars, price_of
 from gsw_graph.models.endpoint import Endpoint
+from gsw_graph.values import Fields
 
 STAGE = "embed"
 TEXTS, CHARACTERS = 32, 60_000  # in one request: some servers refuse more texts, others more tokens
@@ -197,7 +198,7 @@ class ServerBackend:
         """Return the JSON of the server's reply. A server that does not know an encoding is asked without."""
         import openai
 
-        body: dict[str, Any] = {"model": self.model, "input": [text or " " for text in texts]}
+        body: Fields = {"model": self.model, "input": [text or " " for text in texts]}
         if self._dimensions:
             body["dimensions"] = self._dimensions
         if encoding := ENCODINGS[self._sizes.encoding]:
@@ -250,7 +251,7 @@ class ServerBackend:
         if self.budget and self.budget.unit == "$" and price is None:
             message = f"the price of {self.model} is not known"
             hint = "Give the budget in tokens, such as 1Mtok"
-            raise StoppedError(message, where=self._end.host, hint=hint)
+            raise ModelUnavailableError(message, where=self._end.host, hint=hint)
         reserved = self.budget.reserve(estimate, 0, price) if self.budget else 0.0
         start, tokens = time.perf_counter(), 0
         try:

@@ -21,7 +21,7 @@ from gsw_graph.text.scripts import is_latin, known_names, uninflected
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from gsw_graph.ask.retrieve.context import Context
+    from gsw_graph.ask.retrieve.context import RetrievalContext
     from gsw_graph.ask.retrieve.recipes import WalkRecipe
     from gsw_graph.model.results import RankedPassage
     from gsw_graph.store.reader import NeighbourName
@@ -49,7 +49,7 @@ class NameGraph:
         frequency: pf of each name in the whole memory.
         total: Passages of the whole memory.
         titled: Whether a name is the title of a passage.
-        nameless: Whether a name is the id of a passage without names.
+        is_artificial: Whether a name is the artificial one of a passage without names.
         aliases: Names that stand for another, their canonical one, by id; they have no number of their own.
     """
 
@@ -60,7 +60,7 @@ class NameGraph:
     frequency: NDArray[np.int32]
     total: int
     titled: NDArray[np.bool_]
-    nameless: NDArray[np.bool_]
+    is_artificial: NDArray[np.bool_]
     aliases: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
@@ -196,7 +196,7 @@ def _containment(numbers: Mapping[str, int], size: int) -> sparse.csr_array:
 
 
 def fetch_neighbourhood(
-    context: Context, questions: Sequence[str], recipe: WalkRecipe, nearest: int | None = None
+    context: RetrievalContext, questions: Sequence[str], recipe: WalkRecipe, nearest: int | None = None
 ) -> tuple[NameGraph, list[Near]]:
     """Fetch the part of the graph around some questions, beside that of earlier questions of the context.
 
@@ -234,7 +234,7 @@ class Neighbourhood:
 
     def fetch(
         self,
-        context: Context,
+        context: RetrievalContext,
         vectors: Mapping[str, list[float]],
         recipe: WalkRecipe,
         nearest: int | None = None,

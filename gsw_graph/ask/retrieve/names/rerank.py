@@ -120,7 +120,7 @@ def bridge_entities(
     padded = f" {uninflected(normalise(question), code)} "
     bridges: dict[str, str] = {}
     for passage, sentence in best_sentences(question, passages, recipe):
-        if graph.nameless[graph.names_of(graph.passage_numbers[passage.id])].any():
+        if graph.is_artificial[graph.names_of(graph.passage_numbers[passage.id])].any():
             bridges.setdefault(passage.id, "")
         titles = set(map(normalise, title_names(passage.title)))
         linked = link(mentions(sentence), graph.name_numbers)

@@ -10,13 +10,18 @@ from gsw_graph.model.results import RankedPassage, Step
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gsw_graph.ask.retrieve.context import Context
+    from gsw_graph.ask.retrieve.context import RetrievalContext
     from gsw_graph.ask.retrieve.names.walk import WalkResult
     from gsw_graph.model.results import Trace
 
 
 def write_walk(
-    context: Context, trace: Trace, result: WalkResult, passages: Sequence[RankedPassage], *, twice: bool
+    context: RetrievalContext,
+    trace: Trace,
+    result: WalkResult,
+    passages: Sequence[RankedPassage],
+    *,
+    twice: bool,
 ) -> None:
     """Write names linked, seeds, and the strongest path to each passage.
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from gsw_graph.ask.retrieve.context import Context
+    from gsw_graph.ask.retrieve.context import RetrievalContext
     from gsw_graph.ask.retrieve.names.graph import NameGraph, Near
     from gsw_graph.ask.retrieve.names.linking import Mention
     from gsw_graph.ask.retrieve.recipes import WalkRecipe
@@ -91,7 +91,7 @@ def rank_passages(
     for question, near in queries:
         names = graph.mentions_in(question)
         linked += names
-        part = seed(graph, near, [name.key for name in names], recipe)
+        part = choose_seeds(graph, near, [name.key for name in names], recipe)
         weight_of.append(part.weight)
         preferences.append(part.preference)
     shares = np.array(weights or [1.0] * len(queries), dtype=np.float32)
@@ -109,7 +109,7 @@ def rank_passages(
         nodes = graph.passages + graph.names
         for path in strongest_paths(edges, seeds, best, restart=restart):
             result.paths.append([nodes[node] for node in path])
-        weight[size:][graph.nameless] = 0
+        weight[size:][graph.is_artificial] = 0
         heaviest = np.argsort(-weight[size:], kind="stable")[:_SHOWN] + size
         for node in heaviest.tolist():
             if weight[node] > 0:
@@ -118,7 +118,7 @@ def rank_passages(
 
 
 def walk_again(
-    context: Context,
+    context: RetrievalContext,
     question: str,
     near: Near,
     bridges: Sequence[str],
@@ -149,7 +149,7 @@ def walk_again(
         return graph, rank_passages(graph, queries, k, recipe, weights=[1.0, weight], trace=trace)
 
 
-def seed(graph: NameGraph, near: Near, linked: Sequence[str], recipe: WalkRecipe) -> Seeds:
+def choose_seeds(graph: NameGraph, near: Near, linked: Sequence[str], recipe: WalkRecipe) -> Seeds:
     """Return the seeds of a walk: passages near the question, the names of the best of them, and the names in
     the question.
 
@@ -178,12 +178,12 @@ def seed(graph: NameGraph, near: Near, linked: Sequence[str], recipe: WalkRecipe
         preference[:size] = np.exp(recipe.preference * distance[-1])
         preference[numbers] = np.exp(recipe.preference * distance)
         best = [graph.names_of(number) for number in numbers[: recipe.best]]
-        named = [own for own in best if not graph.nameless[own].any()]
+        named = [own for own in best if not graph.is_artificial[own].any()]
         sums = [float(spread[own].sum()) for own in named]
         mean = sum(sums) / len(sums) if sums else 1.0
         for own, weight in zip(best, sharp, strict=False):
             each = spread[own]
-            each[graph.nameless[own]] = mean
+            each[graph.is_artificial[own]] = mean
             names[own] = np.maximum(names[own], weight * each)
         names /= names.sum() or 1
     if linked:

@@ -15,25 +15,34 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gsw_graph.ask.answer.evidence import Item, cut, flat, listed, sentences_of, titled_text, word_shares
+from gsw_graph.ask.answer.evidence import (
+    EvidenceLine,
+    render_evidence,
+    sentences_of,
+    single_line,
+    titled_text,
+    truncate_tokens,
+    word_shares,
+)
 from gsw_graph.ask.plan import object_schema
 from gsw_graph.ask.retrieve.agents import Team, request_for
 from gsw_graph.ask.retrieve.comparison import Sides, sides_of
 from gsw_graph.ask.retrieve.names.linking import lucene_words, mentions
 from gsw_graph.ask.retrieve.recipes import AutoRecipe, SelectRecipe
-from gsw_graph.ask.retrieve.strategies.fusion import FUSION
+from gsw_graph.ask.retrieve.strategies.fusion import FUSION, with_one_pair
 from gsw_graph.ask.retrieve.strategies.linked import LINKED
-from gsw_graph.ask.strategy import AnswerDraft, Query, Retrieved, Strategy, reciprocal_rank_fusion
-from gsw_graph.errors import ReplyError
+from gsw_graph.ask.strategy import AnswerDraft, Query, RetrievalResult, Strategy, reciprocal_rank_fusion
+from gsw_graph.errors import InvalidReplyError
 from gsw_graph.model.results import Citation
 from gsw_graph.text.names import normalise, title_names
 from gsw_graph.text.words import normalise_text
+from gsw_graph.values import single_spaced
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from gsw_graph.ask.retrieve.agents import Agent
-    from gsw_graph.ask.retrieve.context import Context
+    from gsw_graph.ask.retrieve.context import RetrievalContext
     from gsw_graph.model.results import RankedPassage
 
 WHOLE_WEIGHT = 0.5  # of the ranking of the whole question, where that of a side has 1
@@ -48,14 +57,14 @@ REPEATED_SHARE = 0.8  # of its score that a passage keeps for each passage of it
 TITLED_WEIGHT = 0.2
 
 
-def run(context: Context, query: Query, recipe: AutoRecipe) -> Retrieved:
+def retrieve(context: RetrievalContext, query: Query, recipe: AutoRecipe) -> RetrievalResult:
     """Search by the strategy that fits; a language model selects if the documents have no pairs."""
     if context.llm is None or query.plan or context.has_pairs:
         return search_fitting(context, query, recipe)
-    return run_select(context, query, SelectRecipe())
+    return retrieve_select(context, query, SelectRecipe())
 
 
-def search_fitting(context: Context, query: Query, recipe: AutoRecipe) -> Retrieved:
+def search_fitting(context: RetrievalContext, query: Query, recipe: AutoRecipe) -> RetrievalResult:
     """Choose a strategy by the question and the memory, and search by it.
 
     With a plan or question-answer pairs it is `fusion`, else `linked`; a comparison of names is searched for
@@ -79,12 +88,10 @@ def search_fitting(context: Context, query: Query, recipe: AutoRecipe) -> Retrie
     retrieved = replace(retrieved, ran=retrieved.ran or FUSION.name, why=why)
     if not query.answer or context.llm is not None:
         return retrieved
-    from gsw_graph.ask.retrieve.qa_chains import with_one_pair
-
     return with_one_pair(context, query, retrieved, recipe.sure)
 
 
-def added_answer(context: Context, question: str) -> AnswerDraft | None:
+def added_answer(context: RetrievalContext, question: str) -> AnswerDraft | None:
     """Return the answer that a person added to a question (`gswgraph correct add`), with that as its
     citation. A document may call itself a correction, so the text must be that of one."""
     key = question_key(question)
@@ -101,36 +108,36 @@ def added_answer(context: Context, question: str) -> AnswerDraft | None:
 
 def question_key(question: str) -> str:
     """Return a question as it is compared with another: without case, end marks and further spaces."""
-    text = " ".join(normalise_text(question).split())
+    text = single_spaced(normalise_text(question))
     return unicodedata.normalize("NFKC", text).casefold().strip(_MARKS)
 
 
-def search_sides(context: Context, query: Query, sides: Sides) -> Retrieved:
+def search_sides(context: RetrievalContext, query: Query, sides: Sides) -> RetrievalResult:
     """Search for each side and for the whole question by `linked`, and fuse the rankings.
 
     The trace is that of the whole question.
     """
-    top_k = max(query.k + query.below, DEPTH)
+    top_k = max(query.k + query.extra_k, DEPTH)
     trace, context.trace = context.trace, None
     try:
         rankings = [LINKED(context, Query(question, k=top_k)).passages for question in sides.questions]
     finally:
         context.trace = trace
     weights = [1.0] * len(rankings) + [WHOLE_WEIGHT]
-    whole = LINKED(context, replace(query, k=top_k, below=0))
+    whole = LINKED(context, replace(query, k=top_k, extra_k=0))
     rankings.append(whole.passages)
     fused = reciprocal_rank_fusion(rankings, weights, k=RANK_CONSTANT)
-    return Retrieved(fused, confidence=whole.confidence).split(query)
+    return RetrievalResult(fused, confidence=whole.confidence).split(query)
 
 
-def search_documents(context: Context, query: Query, strategy: Strategy[Any]) -> Retrieved:
+def search_documents(context: RetrievalContext, query: Query, strategy: Strategy[Any]) -> RetrievalResult:
     """Search by a strategy, and fuse its ranking with those of vectors and words if documents are long.
 
     The names of a manual tell in which document an answer is, and not in which passage; and the user may not
     know them. docs/linked.md has figures.
     """
     question = query.question
-    retrieved = strategy(context, replace(query, k=max(query.k + query.below, DEPTH), below=0))
+    retrieved = strategy(context, replace(query, k=max(query.k + query.extra_k, DEPTH), extra_k=0))
     ranking = retrieved.passages
     first = ranking[:DEPTH]
     weight = fusion_weight(question, first)
@@ -194,7 +201,7 @@ AUTO = Strategy(
     "`fusion` with a plan, or where the memory holds question-answer pairs; else `linked`; without a plan, a "
     "comparison of names is searched for each of them by `linked`; where there is "
     "neither a plan nor a pair a language model selects, as in `select`",
-    run,
+    retrieve,
     AutoRecipe(),
     follows_plan=True,
     gives=frozenset({"passages", "chains", "answer"}),
@@ -219,20 +226,20 @@ class Selection(NamedTuple):
     missing: str
 
 
-def run_select(context: Context, query: Query, recipe: SelectRecipe) -> Retrieved:
+def retrieve_select(context: RetrievalContext, query: Query, recipe: SelectRecipe) -> RetrievalResult:
     """Search as `auto` does without a model, have the model select, and search once more for what is missing.
 
     First come the passages that are needed, then the best of the second search, then the others in their
     order. If no reply of the model can be used, the order stays and a note says so.
     """
-    wide = replace(query, k=max(query.k + query.below, recipe.shown), below=0)
+    wide = replace(query, k=max(query.k + query.extra_k, recipe.shown), extra_k=0)
     results = search_fitting(context, wide, AutoRecipe())
     passages = results.passages
     if len(passages) > 1:
         agent = Team(context).agent("selection")
         try:
             selection = select(agent, query.question, passages[: recipe.shown])
-        except ReplyError as error:
+        except InvalidReplyError as error:
             results = replace(results, note=f"nothing was selected: {error}")
         else:
             order = [passages[place] for place in selection.needed]
@@ -247,7 +254,7 @@ def select(agent: Agent, question: str, passages: Sequence[RankedPassage]) -> Se
     """Ask the model which passages are needed, by the title and the best sentence of each.
 
     Raises:
-        ReplyError: There is no reply that can be used.
+        InvalidReplyError: There is no reply that can be used.
     """
 
     def outcome(selection: Selection) -> str:
@@ -255,8 +262,8 @@ def select(agent: Agent, question: str, passages: Sequence[RankedPassage]) -> Se
         titles = [passage.title or passage.id for passage in needed]
         return "; ".join([*titles, selection.missing])
 
-    lines = listed([Item(line_of(passage, question), passage) for passage in passages])
-    text = f"{lines}\n\nQuestion: {flat(question)}"
+    lines = render_evidence([EvidenceLine(line_of(passage, question), passage) for passage in passages])
+    text = f"{lines}\n\nQuestion: {single_line(question)}"
     request = request_for("select", text, _SCHEMA, limit=_LIMIT)
     task = f"which of {len(passages)} passages are needed?"
     return agent.ask(request, lambda reply: parse_selection(reply, len(passages)), task, outcome)
@@ -265,7 +272,7 @@ def select(agent: Agent, question: str, passages: Sequence[RankedPassage]) -> Se
 def line_of(passage: RankedPassage, question: str) -> str:
     """Return the title of a passage and the sentence that shares most with the question, in _LINE tokens."""
     titled = [titled_text(passage, sentence) for sentence in sentences_of(passage) or ("",)]
-    return cut(flat(titled[word_shares(question, titled).argmax()]), _LINE)
+    return truncate_tokens(single_line(titled[word_shares(question, titled).argmax()]), _LINE)
 
 
 def parse_selection(reply: object, count: int) -> Selection:
@@ -281,7 +288,7 @@ def parse_selection(reply: object, count: int) -> Selection:
     if any(type(number) is not int or not 1 <= number <= count for number in numbers):
         raise ValueError(f'"needed" has something else than numbers from 1 to {count}')
     places = [number - 1 for number in dict.fromkeys(numbers)]
-    return Selection(places, flat(missing)[:_QUERY])
+    return Selection(places, single_line(missing)[:_QUERY])
 
 
 def search(agent: Agent, missing: str, top_k: int) -> list[RankedPassage]:
@@ -298,7 +305,7 @@ def search(agent: Agent, missing: str, top_k: int) -> list[RankedPassage]:
 SELECT: Strategy[Any] = Strategy(
     "select",
     "`auto`, of whose passages a language model names those that are needed and searches for what is missing",
-    run_select,
+    retrieve_select,
     SelectRecipe(),
     follows_plan=True,
     needs=frozenset({"llm"}),

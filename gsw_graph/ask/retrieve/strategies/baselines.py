@@ -13,33 +13,41 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from gsw_graph.ask.answer.evidence import flat, listed, texts
+from gsw_graph.ask.answer.evidence import passage_lines, render_evidence, single_line
 from gsw_graph.ask.retrieve.agents import Agent, Team, request_for
 from gsw_graph.ask.retrieve.names.linking import lucene_words
 from gsw_graph.ask.retrieve.recipes import IRCoTRecipe, SearchRecipe
 from gsw_graph.ask.retrieve.strategies.linked import LINKED
 from gsw_graph.ask.retrieve.strategies.proprag import PROPRAG
-from gsw_graph.ask.strategy import AnswerDraft, NoRecipe, Query, Retrieved, Strategy, reciprocal_rank_fusion
-from gsw_graph.errors import ReplyError
+from gsw_graph.ask.strategy import (
+    AnswerDraft,
+    NoRecipe,
+    Query,
+    RetrievalResult,
+    Strategy,
+    reciprocal_rank_fusion,
+)
+from gsw_graph.errors import InvalidReplyError
 from gsw_graph.models.chat.request import Request
 from gsw_graph.models.prompts import prompt
+from gsw_graph.values import single_spaced
 
 if TYPE_CHECKING:
-    from gsw_graph.ask.retrieve.context import Context
+    from gsw_graph.ask.retrieve.context import RetrievalContext
     from gsw_graph.model.results import RankedPassage
 
 
-def closed_book(context: Context, query: Query, _: NoRecipe) -> Retrieved:
+def closed_book(context: RetrievalContext, query: Query, _: NoRecipe) -> RetrievalResult:
     """Have the language model answer from what it knows."""
     if context.llm is None or not query.answer:
-        return Retrieved([])
+        return RetrievalResult([])
     messages = (
         {"role": "system", "content": prompt("closed_book")},
-        {"role": "user", "content": f"Question: {flat(query.question)}"},
+        {"role": "user", "content": f"Question: {single_line(query.question)}"},
     )
     with context.clock("answer"):
         reply = context.llm.ask(Request("answer", messages, limit=_LIMIT, final=True), _short_answer)
-    return Retrieved([], draft=AnswerDraft(reply.value, "llm"))
+    return RetrievalResult([], draft=AnswerDraft(reply.value, "llm"))
 
 
 def _short_answer(reply: object) -> str:
@@ -51,7 +59,7 @@ def _short_answer(reply: object) -> str:
     return answer
 
 
-def dense(context: Context, query: Query, recipe: SearchRecipe) -> Retrieved:
+def dense(context: RetrievalContext, query: Query, recipe: SearchRecipe) -> RetrievalResult:
     """Find the passages whose vectors are nearest to the question's."""
     embedding = context.vector(query.question).tolist()
     with context.clock("database"):
@@ -59,7 +67,7 @@ def dense(context: Context, query: Query, recipe: SearchRecipe) -> Retrieved:
     return _reranked(context, query, passages, recipe)
 
 
-def bm25(context: Context, query: Query, recipe: SearchRecipe) -> Retrieved:
+def bm25(context: RetrievalContext, query: Query, recipe: SearchRecipe) -> RetrievalResult:
     """Find passages that share rare words with the question, by the engine's full-text index."""
     words = lucene_words(query.question)
     with context.clock("database"):
@@ -68,8 +76,8 @@ def bm25(context: Context, query: Query, recipe: SearchRecipe) -> Retrieved:
 
 
 def _reranked(
-    context: Context, query: Query, passages: list[RankedPassage], recipe: SearchRecipe
-) -> Retrieved:
+    context: RetrievalContext, query: Query, passages: list[RankedPassage], recipe: SearchRecipe
+) -> RetrievalResult:
     """Return the first passages, some of them in the order of the reranker where one is set."""
     first = passages[: recipe.rerank]
     scores = context.relevance(query.question, first) if first else None
@@ -79,7 +87,7 @@ def _reranked(
         least = first[-1].score
         rest = passages[recipe.rerank :]
         passages = first + [replace(passage, score=min(passage.score, least)) for passage in rest]
-    return Retrieved(passages[: query.k], evidence="passages")
+    return RetrievalResult(passages[: query.k], evidence="passages")
 
 
 NONE = Strategy(
@@ -90,8 +98,8 @@ NONE = Strategy(
     needs=frozenset({"llm"}),
     gives=frozenset({"answer"}),
 )
-DENSE = Strategy("dense", "nearest vectors", dense, SearchRecipe(), steady=True)
-BM25 = Strategy("bm25", "the engine's full-text index", bm25, SearchRecipe(), steady=True)
+DENSE = Strategy("dense", "nearest vectors", dense, SearchRecipe(), prefix_stable=True)
+BM25 = Strategy("bm25", "the engine's full-text index", bm25, SearchRecipe(), prefix_stable=True)
 
 
 _LIMIT = 300  # tokens of a sentence
@@ -104,7 +112,7 @@ _SEARCHES: dict[str, Strategy[Any]] = {
 _ENDS = re.compile(r"(?i)\bso,? the answer is\b")
 
 
-def reason(context: Context, query: Query, recipe: IRCoTRecipe) -> Retrieved:
+def reason(context: RetrievalContext, query: Query, recipe: IRCoTRecipe) -> RetrievalResult:
     """Search, write a sentence, search by it, and so on. A sentence that cannot be used, or says
     again what was said, ends it with what was found: passages, which the reader of every strategy answers
     from."""
@@ -116,29 +124,29 @@ def reason(context: Context, query: Query, recipe: IRCoTRecipe) -> Retrieved:
         passages = reciprocal_rank_fusion(rankings)
         try:
             thought = _think(agent, query.question, thoughts, passages, recipe.held)
-        except ReplyError as error:
+        except InvalidReplyError as error:
             note = f"the reasoning ended early: {error}"
             break
         if thought in thoughts or _ENDS.search(thought):
             break
         thoughts.append(thought)
         rankings.append(_search(agent, thought, recipe))
-    return Retrieved(reciprocal_rank_fusion(rankings)[: query.k], note=note, evidence="passages")
+    return RetrievalResult(reciprocal_rank_fusion(rankings)[: query.k], note=note, evidence="passages")
 
 
 def _search(agent: Agent, words: str, recipe: IRCoTRecipe) -> list[RankedPassage]:
     strategy = _SEARCHES[recipe.search]
 
-    def run(context: Context) -> list[RankedPassage]:
+    def run(context: RetrievalContext) -> list[RankedPassage]:
         return strategy(context, Query(words, k=recipe.near)).passages
 
     return agent.search("search", words, run, ["read/nearest", "read/passages"], list)
 
 
 def _think(agent: Agent, question: str, thoughts: list[str], passages: list[RankedPassage], most: int) -> str:
-    evidence = listed(list(texts(passages, most=most)))
-    said = " ".join(map(flat, thoughts)) or "(nothing)"
-    user = f"{evidence}\n\nQuestion: {flat(question)}\nSo far: {said}"
+    evidence = render_evidence(list(passage_lines(passages, most=most)))
+    said = " ".join(map(single_line, thoughts)) or "(nothing)"
+    user = f"{evidence}\n\nQuestion: {single_line(question)}\nSo far: {said}"
     request = request_for("ircot", user, limit=_LIMIT)
     return agent.ask(request, _sentence, f"what follows from {len(passages)} texts?", str)
 
@@ -147,7 +155,7 @@ def _sentence(reply: object) -> str:
     """Return the first line that says anything. ValueError: none does."""
     for line in str(reply).splitlines():
         if re.search(r"\w", line):
-            return " ".join(line.split())
+            return single_spaced(line)
     raise ValueError("the reply says nothing: write one sentence")
 
 

@@ -17,19 +17,20 @@ from collections import defaultdict
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from gsw_graph.ask.answer.evidence import Item, flat, listed, texts
-from gsw_graph.ask.answer.reader import NOTHING_FOUND, cited, from_items, is_yes_no, supported
+from gsw_graph.ask.answer.evidence import EvidenceLine, passage_lines, render_evidence, single_line
+from gsw_graph.ask.answer.reader import NOTHING_FOUND, cited, from_items, is_yes_no, supporting_lines
 from gsw_graph.ask.plan import Plan, SubQuestion, check_about, followed, without_references
 from gsw_graph.ask.retrieve.agents import AgentModel, Team, describe_steps, request_for, side_by_side
 from gsw_graph.ask.retrieve.fact_search import Evidence, follow, search
 from gsw_graph.ask.retrieve.recipes import GRASP_PAPER, GraspRecipe
-from gsw_graph.ask.strategy import AnswerDraft, Query, Retrieved, Strategy
-from gsw_graph.errors import ReplyError
+from gsw_graph.ask.strategy import AnswerDraft, Query, RetrievalResult, Strategy
+from gsw_graph.errors import InvalidReplyError
 from gsw_graph.text.names import normalise
+from gsw_graph.values import single_spaced, unique
 
 if TYPE_CHECKING:
     from gsw_graph.ask.retrieve.agents import Agent
-    from gsw_graph.ask.retrieve.context import Context
+    from gsw_graph.ask.retrieve.context import RetrievalContext
     from gsw_graph.model.results import Citation, RankedPassage
 
 
@@ -104,7 +105,7 @@ def parse_reply(reply: object) -> Reply:
 
 def _plain(text: str) -> str:
     """Write a text without emphasis, in one line."""
-    return " ".join(text.replace("**", "").replace("`", "").split())
+    return single_spaced(text.replace("**", "").replace("`", ""))
 
 
 def _after(label: str, reply: object) -> str:
@@ -133,7 +134,7 @@ class Finding:
     question: str
     answer: str = ""
     sentence: str = ""
-    sources: tuple[Item, ...] = ()
+    sources: tuple[EvidenceLine, ...] = ()
     missing: str = ""
     failed: str | None = None
     passages: list[list[RankedPassage]] = field(default_factory=list)
@@ -151,7 +152,7 @@ class Search:
         self.agent = agent
         self.question = question
         self.recipe = recipe
-        self.shown: list[Item] = []
+        self.shown: list[EvidenceLine] = []
         self.looks: list[str] = []
         self.nothing = Finding(question)
 
@@ -172,17 +173,19 @@ class Search:
                     self.agent.note("stop", str(reply), "", NO_MORE)
                     break
                 last = not self._look(reply)  # it answers from what it has
-        except ReplyError as error:
+        except InvalidReplyError as error:
             return replace(self.nothing, failed=str(error))
         return self.nothing
 
     def _statement(self) -> tuple[str, str]:
         """Return what is searched for first, and keywords."""
         if self.recipe.rewrite == "first":
-            request = request_for("grasp_rewrite", f"Question: {flat(self.question)}", limit=_FINDING_LIMIT)
+            request = request_for(
+                "grasp_rewrite", f"Question: {single_line(self.question)}", limit=_FINDING_LIMIT
+            )
             try:
                 return self.agent.ask(request, _parse_statement, self.question, " | ".join)
-            except ReplyError:  # the question is a statement too, if not the best
+            except InvalidReplyError:  # the question is a statement too, if not the best
                 pass
         return self.question, ""
 
@@ -198,12 +201,12 @@ class Search:
         self.nothing.passages.append(evidence.passages)
 
     def _ask(self, *, last: bool) -> Reply:
-        parts = [listed(self.shown)]
+        parts = [render_evidence(self.shown)]
         if self.looks:
             parts.append(f"Looked up already: {'; '.join(self.looks)}")
         if last:
             parts.append("Nothing more can be looked up: reply with Answer or Insufficient.")
-        parts.append(f"Question: {flat(self.question)}")
+        parts.append(f"Question: {single_line(self.question)}")
         request = request_for("grasp_find", "\n\n".join(parts), limit=_FINDING_LIMIT)
         return self.agent.ask(request, parse_reply, self.question, str)
 
@@ -211,13 +214,13 @@ class Search:
         """Return the finding, where its answer occurs in the lines; its sentence too, else the answer is
         for itself."""
         named = [number - 1 for number in reply.lines]
-        numbers = supported(self.question, reply.text, named, self.shown, judged=False)
+        numbers = supporting_lines(self.question, reply.text, named, self.shown, is_comparison=False)
         if not numbers:
             self.agent.note("check", reply.text, "", UNSUPPORTED)
             return self.nothing
         sentence = reply.fact
         stated = _YES_NO.sub("", sentence)  # "No, it was Atlantis" says more than no
-        if not (stated and supported("", stated, numbers, self.shown, judged=False)):
+        if not (stated and supporting_lines("", stated, numbers, self.shown, is_comparison=False)):
             sentence = f"{self.question} {reply.text}"
         sources = tuple(self.shown[number] for number in numbers)
         return replace(self.nothing, answer=reply.text, sentence=sentence, sources=sources)
@@ -225,7 +228,7 @@ class Search:
     def _look(self, reply: Reply) -> bool:
         """Look up what the agent asks for. False: it was looked up before, or it cannot be."""
         kind, text, fact, _ = reply
-        look = flat(f"{kind.capitalize()} {text} {fact}")
+        look = single_line(f"{kind.capitalize()} {text} {fact}")
         if look in self.looks:
             return False
         self.looks.append(look)
@@ -260,7 +263,7 @@ class Search:
             return False
         passage = self.shown[line - 1].passage
         self.agent.note("read", f"line {line}", passage.title or passage.id)
-        self._take(Evidence(list(texts([passage], _WHOLE)), [passage]))
+        self._take(Evidence(list(passage_lines([passage], _WHOLE)), [passage]))
         return True
 
 
@@ -294,7 +297,7 @@ def planned(agent: Agent, question: str) -> tuple[Plan, str | None]:
     try:
         request = request_for("grasp_plan", f"Question: {standalone}", limit=_PLAN_LIMIT)
         return agent.ask(request, check, question, describe)[0], None
-    except ReplyError as error:
+    except InvalidReplyError as error:
         return Plan((SubQuestion(1, standalone),)), f"no plan was made: {error}"
 
 
@@ -339,10 +342,10 @@ _SOUGHT = 2.0  # weight of votes for what is not found yet, where those for what
 
 
 def answered(
-    context: Context, agent: Agent, question: str, plan: Plan, results: dict[int, Finding]
+    context: RetrievalContext, agent: Agent, question: str, plan: Plan, results: dict[int, Finding]
 ) -> tuple[AnswerDraft, str | None]:
-    """Return the answer, and why it is not the model's last word. Errors as of `Agent.ask`, a ReplyError
-    apart."""
+    """Return the answer, and why it is not the model's last word. Errors as of `Agent.ask`, an
+    InvalidReplyError apart."""
     known = {id_: finding for id_, finding in results.items() if finding.answer}
     if not known:
         missing = next((finding.missing or finding.question for finding in results.values()), NOTHING_FOUND)
@@ -353,16 +356,20 @@ def answered(
             context.on_text(finding.answer)
         return _of(finding), None
     items = [
-        Item(flat(finding.sentence), finding.sources[0].passage, finding.question, finding.answer)
+        EvidenceLine(
+            single_line(finding.sentence), finding.sources[0].passage, finding.question, finding.answer
+        )
         for finding in known.values()
     ]
     lost = next((results[sink.id] for sink in plan.sinks if sink.id not in known), None)
     several = len(plan.sinks) > 1  # to compare, count or join what they found
     model = AgentModel(agent, "the findings")
-    judged = several and lost is None
+    is_comparison = several and lost is None
     try:
-        draft = from_items(question, items, model, judged=judged, task="grasp_join", on_text=context.on_text)
-    except ReplyError as error:
+        draft = from_items(
+            question, items, model, is_comparison=is_comparison, task="grasp_join", on_text=context.on_text
+        )
+    except InvalidReplyError as error:
         last = plan.steps[-1].id
         if several:
             draft = _refusal("the findings were not put together")
@@ -402,7 +409,7 @@ def ranked(results: dict[int, Finding], k: int) -> list[RankedPassage]:
 
 def _of(finding: Finding) -> AnswerDraft:
     """Return a finding as the answer."""
-    return AnswerDraft(finding.answer, "llm", citations=list(dict.fromkeys(finding.citations)))
+    return AnswerDraft(finding.answer, "llm", citations=unique(finding.citations))
 
 
 def _further(draft: AnswerDraft, known: dict[int, Finding]) -> list[Citation]:
@@ -413,10 +420,10 @@ def _further(draft: AnswerDraft, known: dict[int, Finding]) -> list[Citation]:
         first, *others = finding.citations
         if first.passage in passages:
             citations += (citation for citation in others if citation.passage not in passages)
-    return list(dict.fromkeys(citations))
+    return unique(citations)
 
 
-def run(context: Context, query: Query, recipe: GraspRecipe) -> Retrieved:
+def retrieve(context: RetrievalContext, query: Query, recipe: GraspRecipe) -> RetrievalResult:
     """Plan, ask every sub-question by an agent of its own, and put together what they found."""
     team = Team(context)
     plan, unplanned = planned(team.agent("planner"), query.question)
@@ -430,13 +437,13 @@ def run(context: Context, query: Query, recipe: GraspRecipe) -> Retrieved:
         draft, unjoined = answered(context, team.agent("synthesis"), query.question, plan, results)
         notes.append(unjoined)
     note = "; ".join(filter(None, notes)) or None
-    return Retrieved(ranked(results, query.k), draft=draft, plan=plan, note=note)
+    return RetrievalResult(ranked(results, query.k), draft=draft, plan=plan, note=note)
 
 
 GRASP = Strategy(
     "grasp",
     "GRASP: an agent for each sub-question searches facts and follows names; needs a language model",
-    run,
+    retrieve,
     GraspRecipe(),
     recipes={"default": GraspRecipe(), "paper": GRASP_PAPER},
     makes_plan=True,

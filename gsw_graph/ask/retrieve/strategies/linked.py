@@ -8,14 +8,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gsw_graph.ask.retrieve.recipes import LinkedRecipe, RerankRecipe
-from gsw_graph.ask.strategy import Query, Retrieved, Strategy
-from gsw_graph.errors import ModelError, StoppedError
+from gsw_graph.ask.strategy import Query, RetrievalResult, Strategy
+from gsw_graph.errors import ModelError, ModelUnavailableError
 from gsw_graph.text.scripts import is_uncased
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gsw_graph.ask.retrieve.context import Context
+    from gsw_graph.ask.retrieve.context import RetrievalContext
     from gsw_graph.ask.retrieve.names.graph import NameGraph, Near
     from gsw_graph.ask.retrieve.names.linking import Mention
     from gsw_graph.ask.retrieve.names.walk import WalkResult
@@ -25,7 +25,7 @@ _READ = 8  # sentences in a script without capitals in which titles are looked u
 SURE_PASSAGES = 5  # in which the answer is looked for; not k, on which the confidence must not depend
 
 
-def run(context: Context, query: Query, recipe: LinkedRecipe) -> Retrieved:
+def retrieve(context: RetrievalContext, query: Query, recipe: LinkedRecipe) -> RetrievalResult:
     """Walk twice over the part of the graph around the question, in at most three round trips, or four if the
     best passages are in a script without capitals."""
     from gsw_graph.ask.retrieve.names.graph import fetch_neighbourhood
@@ -52,15 +52,17 @@ def run(context: Context, query: Query, recipe: LinkedRecipe) -> Retrieved:
     if bridges:
         graph, result = walk_again(context, question, near, bridges, top_k, walk, bridging.nearest)
     passages = fetch_passages(context, result, top_k)
-    ranked, sure = in_order(context, graph, question, first.mentions, near, passages, recipe.rerank, query.k)
+    ranked, sure = rerank_passages(
+        context, graph, question, first.mentions, near, passages, recipe.rerank, query.k
+    )
     if trace is not None:
         both = replace(first, passages=result.passages + first.passages, paths=result.paths + first.paths)
         write_walk(context, trace, both, ranked, twice=False)
         trace.bridges = bridges
-    return Retrieved(ranked, confidence=sure)
+    return RetrievalResult(ranked, confidence=sure)
 
 
-def known_passages(context: Context, result: WalkResult, top_k: int) -> list[RankedPassage]:
+def known_passages(context: RetrievalContext, result: WalkResult, top_k: int) -> list[RankedPassage]:
     """Return the first passages of a walk, with its weights, whose texts came with the neighbourhood: most of
     its first ones, without a round trip."""
     texts = context.neighbourhood.texts
@@ -69,7 +71,7 @@ def known_passages(context: Context, result: WalkResult, top_k: int) -> list[Ran
     return known[:top_k]
 
 
-def fetch_passages(context: Context, result: WalkResult, top_k: int) -> list[RankedPassage]:
+def fetch_passages(context: RetrievalContext, result: WalkResult, top_k: int) -> list[RankedPassage]:
     """Return the first passages of a walk with its weights; fetch only texts that are not known."""
     texts = context.neighbourhood.texts
     first = result.first(top_k)
@@ -81,8 +83,8 @@ def fetch_passages(context: Context, result: WalkResult, top_k: int) -> list[Ran
     return known_passages(context, first, top_k)
 
 
-def in_order(
-    context: Context,
+def rerank_passages(
+    context: RetrievalContext,
     graph: NameGraph,
     question: str,
     linked: Sequence[Mention],
@@ -127,7 +129,7 @@ def in_order(
     if recipe.relevance > 0 and specificity < 1:
         try:
             relevance = context.relevance(question, candidates)
-        except StoppedError:
+        except ModelUnavailableError:
             raise
         except ModelError as error:
             context.notes.append(f"the order is without the reranker: {error}")
@@ -147,7 +149,7 @@ LINKED = Strategy(
     "linked",
     "names of the question, two personalised PageRanks over names and passages, then an order by what "
     "passages say together; no language model",
-    run,
+    retrieve,
     LinkedRecipe(),
-    steady=True,
+    prefix_stable=True,
 )

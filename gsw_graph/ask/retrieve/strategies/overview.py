@@ -13,7 +13,7 @@ import re
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from gsw_graph.ask.answer.evidence import Item, cut, flat, listed
+from gsw_graph.ask.answer.evidence import EvidenceLine, render_evidence, single_line, truncate_tokens
 from gsw_graph.ask.answer.invention import Known
 from gsw_graph.ask.answer.quotes import Said
 from gsw_graph.ask.answer.statements import split
@@ -21,17 +21,18 @@ from gsw_graph.ask.retrieve.agents import Team, request_for, side_by_side
 from gsw_graph.ask.retrieve.cover import Side, cover
 from gsw_graph.ask.retrieve.overviews import OverviewQuestion, overview_question
 from gsw_graph.ask.retrieve.recipes import OverviewRecipe
-from gsw_graph.ask.strategy import Query, Retrieved, Strategy
-from gsw_graph.errors import ReplyError
+from gsw_graph.ask.strategy import Query, RetrievalResult, Strategy
+from gsw_graph.errors import InvalidReplyError
 from gsw_graph.models.chat.limits import QuestionBudget
 from gsw_graph.models.chat.request import answer_text, estimate
+from gsw_graph.values import unique
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from gsw_graph.ask.answer.statements import Part
     from gsw_graph.ask.retrieve.agents import Agent
-    from gsw_graph.ask.retrieve.context import Context
+    from gsw_graph.ask.retrieve.context import RetrievalContext
     from gsw_graph.model.results import RankedPassage
 
 _LIMIT = 900  # tokens of a reply
@@ -47,7 +48,7 @@ _NOTHING = re.compile(r"\W*(?:nothing|none)\b.{0,80}", re.IGNORECASE | re.DOTALL
 _FORM = 'Write each statement in a line that ends with the number of its passage, as [2], or write "Nothing"'
 
 
-def run(context: Context, query: Query, recipe: OverviewRecipe) -> Retrieved:
+def retrieve(context: RetrievalContext, query: Query, recipe: OverviewRecipe) -> RetrievalResult:
     """Choose passages, and have the language model take statements from them, which are the evidence of the
     answer."""
     wanted = overview_question(query.question) or OverviewQuestion(query.question)
@@ -63,25 +64,25 @@ def run(context: Context, query: Query, recipe: OverviewRecipe) -> Retrieved:
     passages = _passages(sides)
     why = "the question asks for an overview" if context.options.strategy == "auto" else None
     if not query.answer:
-        return Retrieved(passages[: query.k], why=why)
+        return RetrievalResult(passages[: query.k], why=why)
     groups: list[Group] = []
     for side in sides:
         groups += in_groups(side, max(recipe.group, tokens // _GROUPS))
     items, unread, note = _statements(team, query.question, groups)
     if note and not items:  # an answer from the first passages is left
-        return Retrieved(passages[: query.k], note=note, why=why)
+        return RetrievalResult(passages[: query.k], note=note, why=why)
     context.notes.append(read_of(sides, unread))
     taken = [item.passage for item in items]
-    ranked = list(dict.fromkeys(taken + passages))
+    ranked = unique(taken + passages)
     reader = "answer" if context.options.short else "overview_join"
-    return Retrieved(ranked[: query.k], items=items, reader=reader, note=note, why=why)
+    return RetrievalResult(ranked[: query.k], items=items, prompt_name=reader, note=note, why=why)
 
 
 def _passages(sides: Sequence[Side]) -> list[RankedPassage]:
     return [item.passage for side in sides for item in side.items]
 
 
-def _readable(context: Context, recipe: OverviewRecipe) -> int:
+def _readable(context: RetrievalContext, recipe: OverviewRecipe) -> int:
     """Return how many tokens of passages fit in the budget of the question; without one it gets the usual
     one."""
     llm = context.llm
@@ -110,7 +111,7 @@ class Group(NamedTuple):
     """Passages that one call reads, and their time if times are compared."""
 
     time: str
-    items: list[Item]
+    items: list[EvidenceLine]
 
 
 def in_groups(side: Side, tokens: int) -> list[Group]:
@@ -129,17 +130,17 @@ def in_groups(side: Side, tokens: int) -> list[Group]:
 
 def _statements(
     team: Team, question: str, groups: Sequence[Group]
-) -> tuple[list[Item], set[str], str | None]:
+) -> tuple[list[EvidenceLine], set[str], str | None]:
     """Return the statements of all groups, the ids of passages that could not be read, and why."""
     readers = []
     for number, group in enumerate(groups, 1):
         readers.append(partial(_extract, team.agent(f"reader {number}"), question, group))
     results = side_by_side(team, readers) if readers else []
-    items: list[Item] = []
+    items: list[EvidenceLine] = []
     unread: set[str] = set()
     note = None
     for group, result in zip(groups, results, strict=True):
-        if isinstance(result, ReplyError):
+        if isinstance(result, InvalidReplyError):
             unread.update(item.passage.id for item in group.items)
             note = f"some passages were not read: {result}"
         else:
@@ -147,18 +148,18 @@ def _statements(
     return items, unread, note
 
 
-def _extract(agent: Agent, question: str, group: Group) -> list[Item] | ReplyError:
+def _extract(agent: Agent, question: str, group: Group) -> list[EvidenceLine] | InvalidReplyError:
     """Return the statements that the model takes from a group of passages, or why there are none.
 
     A statement with a name or a number that none of its own passages has is left out: its citation would
     prove nothing.
     """
     about = f"These passages are of {group.time}.\n" if group.time else ""
-    text = f"{listed(group.items)}\n\n{about}Question: {flat(question)}"
+    text = f"{render_evidence(group.items)}\n\n{about}Question: {single_line(question)}"
     request = request_for("overview_extract", text, limit=_LIMIT)
     try:
         parts = agent.ask(request, parse_extracts, f"what do {len(group.items)} passages say?", _described)
-    except ReplyError as error:
+    except InvalidReplyError as error:
         return error
     statements = []
     for part in parts[:_MOST]:
@@ -166,11 +167,13 @@ def _extract(agent: Agent, question: str, group: Group) -> list[Item] | ReplyErr
         if named and not Known.of(question, named).invented(part.text):
             passage = _nearest(part.text, named)
             place = group.time or passage.title
-            statements.append(Item(cut(flat(f"{place}: {part.text}"), _STATEMENT), passage))
+            statements.append(
+                EvidenceLine(truncate_tokens(single_line(f"{place}: {part.text}"), _STATEMENT), passage)
+            )
     return statements
 
 
-def _nearest(statement: str, named: Sequence[Item]) -> RankedPassage:
+def _nearest(statement: str, named: Sequence[EvidenceLine]) -> RankedPassage:
     """Return the passage that has the most words of a statement, the first of several: an item has one."""
     said = Said.of(statement)
     return max(named, key=lambda item: said.share(item.text)).passage
@@ -194,7 +197,7 @@ OVERVIEW = Strategy(
     "overview",
     "an overview of all documents, some, or a topic: several calls read passages that cover them; needs a "
     "language model",
-    run,
+    retrieve,
     OverviewRecipe(),
     makes_plan=True,
     needs=frozenset({"llm"}),

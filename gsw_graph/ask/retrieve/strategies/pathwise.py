@@ -15,7 +15,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from gsw_graph.ask.answer.chains import from_chains
-from gsw_graph.ask.answer.evidence import BUDGET, Item, flat, texts
+from gsw_graph.ask.answer.evidence import BUDGET, EvidenceLine, passage_lines, single_line
 from gsw_graph.ask.answer.reader import read_answer
 from gsw_graph.ask.plan import rewrite, word_stems
 from gsw_graph.ask.retrieve.agents import AgentModel, Team, describe_steps, request_for, side_by_side
@@ -33,10 +33,10 @@ from gsw_graph.ask.retrieve.intent import (
 from gsw_graph.ask.retrieve.names.linking import lucene_words, mentions
 from gsw_graph.ask.retrieve.recipes import PATHWISE_RECIPES, PathwiseRecipe, SearchRecipe
 from gsw_graph.ask.retrieve.strategies.baselines import DENSE
-from gsw_graph.ask.retrieve.strategies.fusion import FUSION
+from gsw_graph.ask.retrieve.strategies.fusion import FUSION, with_one_pair
 from gsw_graph.ask.retrieve.strategies.linked import LINKED
-from gsw_graph.ask.strategy import Query, Retrieved, Strategy, reciprocal_rank_fusion
-from gsw_graph.errors import ReplyError
+from gsw_graph.ask.strategy import Query, RetrievalResult, Strategy, reciprocal_rank_fusion
+from gsw_graph.errors import InvalidReplyError
 from gsw_graph.models.chat.request import estimate
 from gsw_graph.models.prompts import fence
 from gsw_graph.text.names import normalise
@@ -49,8 +49,8 @@ if TYPE_CHECKING:
 
     from gsw_graph.ask.plan import Plan
     from gsw_graph.ask.retrieve.agents import Agent
-    from gsw_graph.ask.retrieve.context import Context
-    from gsw_graph.ask.retrieve.qa_chains import Link
+    from gsw_graph.ask.retrieve.chains.records import Link
+    from gsw_graph.ask.retrieve.context import RetrievalContext
     from gsw_graph.model.results import RankedPassage
 
     Passages: TypeAlias = list[RankedPassage]
@@ -104,10 +104,10 @@ class Finding:
     passages: Passages
     gain: float = 1.0
     answer: str | None = None
-    sources: tuple[Item, ...] = ()
+    sources: tuple[EvidenceLine, ...] = ()
 
 
-def run(context: Context, query: Query, recipe: PathwiseRecipe) -> Retrieved:
+def retrieve(context: RetrievalContext, query: Query, recipe: PathwiseRecipe) -> RetrievalResult:
     """Read the intent, choose approaches, follow the network by paths, and integrate what they find.
 
     A language model, where one is set, reads intent and plan in one call and follows the paths; where it
@@ -131,7 +131,7 @@ class _Paths:
     """Follow one question. notes: what could not be done on the way; searched: questions so far; documents:
     passages of a path; read: of them, those that are read."""
 
-    def __init__(self, context: Context, query: Query, recipe: PathwiseRecipe) -> None:
+    def __init__(self, context: RetrievalContext, query: Query, recipe: PathwiseRecipe) -> None:
         self.context = context
         self.team = Team(context)
         self.query = query
@@ -157,7 +157,7 @@ class _Paths:
                 intent, made = ask_intent(self.team.agent("intent"), question, intent)
                 if plan is None and len(made.steps) > 1:
                     plan = made
-            except ReplyError as error:
+            except InvalidReplyError as error:
                 self.notes.append(f"rules read the question: {error}")
         return (intent if self.recipe.intent else Intent()), plan
 
@@ -191,7 +191,7 @@ class _Paths:
         on_path = {problem.id for path in paths for problem in path}
         return [problem for problem in problems if problem.id in on_path]
 
-    def follow(self, problems: list[SubProblem], approach: Approach, plan: Plan | None) -> Retrieved:
+    def follow(self, problems: list[SubProblem], approach: Approach, plan: Plan | None) -> RetrievalResult:
         """Search for the sub-problems, those of a level side by side, and integrate what they find."""
         query = self.query
         model = self.context.llm
@@ -204,7 +204,7 @@ class _Paths:
             approach = "deep chain"
         chained = None
         if not self.recipe.whole:
-            whole = Retrieved([])
+            whole = RetrievalResult([])
         elif plan and self.context.has_pairs:
             whole = chained = self._search("chains", replace(query, plan=plan), "deep chain")
         else:
@@ -218,7 +218,7 @@ class _Paths:
             items = self._items(passages, findings)
         return replace(whole, passages=passages, items=items)
 
-    def _find(self, problems: list[SubProblem], chained: Retrieved | None) -> list[Finding]:
+    def _find(self, problems: list[SubProblem], chained: RetrievalResult | None) -> list[Finding]:
         """Search for sub-problems level by level; chains, or readings, put answers into the next questions.
 
         With chains those alone are searched for whose approach is another: chains are the others' search.
@@ -262,7 +262,7 @@ class _Paths:
         finding = Finding(problem, passages, gain)
         return self._read(name, finding) if read and self.context.llm is not None else finding
 
-    def _find_missing(self, findings: Sequence[Finding], chained: Retrieved | None) -> list[Finding]:
+    def _find_missing(self, findings: Sequence[Finding], chained: RetrievalResult | None) -> list[Finding]:
         """Add sub-problems for what was not found, as long as the model names some (equation 9). Beside
         chains they are read with the answer alone, so that there is one round."""
         question = self.query.question
@@ -284,7 +284,7 @@ class _Paths:
         for _ in range(rounds):
             try:
                 gaps = ask_gaps(self.team.agent("adjustment"), question, answered)
-            except ReplyError as error:
+            except InvalidReplyError as error:
                 self.notes.append(f"no gaps were looked for: {error}")
                 break
             problems = [SubProblem(number, gap, self.approach_of(gap)) for number, gap in enumerate(gaps, 1)]
@@ -301,7 +301,7 @@ class _Paths:
                 break
         return added
 
-    def _integrate(self, whole: Retrieved, findings: Sequence[Finding], chained: bool) -> Passages:
+    def _integrate(self, whole: RetrievalResult, findings: Sequence[Finding], chained: bool) -> Passages:
         """Fuse the rankings of the paths by their weights, near duplicates as one (equations 13 to 15)."""
         recipe = self.recipe
         if not recipe.integration:
@@ -320,42 +320,42 @@ class _Paths:
             weights += [weight, CITED_WEIGHT]
         return without_duplicates(reciprocal_rank_fusion(rankings, weights, recipe.rank), recipe.duplicate)
 
-    def _items(self, passages: Passages, findings: Sequence[Finding]) -> list[Item]:
+    def _items(self, passages: Passages, findings: Sequence[Finding]) -> list[EvidenceLine]:
         """Return what the model answers from: the findings in the order of the network, and passages."""
         items = []
         for finding in findings:
             if finding.answer and self.recipe.integration:
                 question = finding.problem.question
-                text = flat(f"{question} {finding.answer}")
-                items.append(Item(text, finding.sources[0].passage, question, finding.answer))
+                text = single_line(f"{question} {finding.answer}")
+                items.append(EvidenceLine(text, finding.sources[0].passage, question, finding.answer))
         budget = BUDGET - sum(estimate(item.text) for item in items)
         most = _BESIDE if len(items) == len(findings) else _READ
-        return [*items, *texts(passages, budget, most)]
+        return [*items, *passage_lines(passages, budget, most)]
 
     def _read(self, name: str, finding: Finding) -> Finding:
         question = finding.problem.question
-        lines = list(texts(finding.passages, most=self.read))
+        lines = list(passage_lines(finding.passages, most=self.read))
         model = AgentModel(self.team.agent(name), question)
         try:
             read = read_answer(question, lines, model, final=False)
-        except ReplyError as error:
+        except InvalidReplyError as error:
             self.notes.append(f"a sub-question was not read: {error}")
             return finding
         return replace(finding, answer=read.answer, sources=read.sources)
 
-    def _search(self, name: str, query: Query, approach: Approach) -> Retrieved:
+    def _search(self, name: str, query: Query, approach: Approach) -> RetrievalResult:
         """Search by an approach, as a step of the trace."""
 
-        def run(part: Context) -> Retrieved:
+        def run(part: RetrievalContext) -> RetrievalResult:
             return search(part, query, approach, self.recipe)
 
         agent = self.team.agent(name)
         return agent.search(approach, query.question, run, (), lambda retrieved: retrieved.passages)
 
 
-def _best_hops(chained: Retrieved | None) -> list[Link]:
+def _best_hops(chained: RetrievalResult | None) -> list[Link]:
     """Return the hops of the best chain."""
-    chains = chained.beams.ends() if chained and chained.beams else []
+    chains = chained.chain_search.ends() if chained and chained.chain_search else []
     return chains[0].hops if chains else []
 
 
@@ -426,7 +426,9 @@ def without_duplicates(passages: Passages, share: float) -> Passages:
     return [*distinct, *passages[_COMPARED:]]
 
 
-def search(context: Context, query: Query, approach: Approach, recipe: PathwiseRecipe) -> Retrieved:
+def search(
+    context: RetrievalContext, query: Query, approach: Approach, recipe: PathwiseRecipe
+) -> RetrievalResult:
     """Search by an approach: the one that was chosen is the one that runs."""
     if approach == "dense precision":
         return _search_hybrid(context, query, recipe.hybrid)
@@ -446,7 +448,7 @@ def search(context: Context, query: Query, approach: Approach, recipe: PathwiseR
     return replace(retrieved, passages=fused[: query.k])
 
 
-def _search_hybrid(context: Context, query: Query, weight: float) -> Retrieved:
+def _search_hybrid(context: RetrievalContext, query: Query, weight: float) -> RetrievalResult:
     """Search by lambda * cosine + (1 - lambda) * BM25 as a share of the largest (equations 10 to 12); without
     a language model one pair that is sure answers."""
     question = query.question
@@ -454,21 +456,19 @@ def _search_hybrid(context: Context, query: Query, weight: float) -> Retrieved:
         embedding = context.vector(question).tolist()
         with context.clock("database"):
             found = context.reader.hybrid(embedding, lucene_words(question), query.k, weight)
-        retrieved = Retrieved(found, evidence="passages")
+        retrieved = RetrievalResult(found, evidence="passages")
     else:
         retrieved = DENSE.with_recipe(SearchRecipe(rerank=0))(context, query)
     if query.answer and context.has_pairs and context.llm is None:
-        from gsw_graph.ask.retrieve.qa_chains import with_one_pair
-
         return with_one_pair(context, query, retrieved, ONE_PAIR)
     return retrieved
 
 
-def _search_dated(context: Context, query: Query) -> Retrieved:
+def _search_dated(context: RetrievalContext, query: Query) -> RetrievalResult:
     """Fuse the ranking of `linked` with its passages that are dated as the question asks, in the order of
     their dates; the latest first if it asks for that."""
     question = query.question
-    retrieved = LINKED(context, replace(query, k=max(query.k, _DATED), below=0))
+    retrieved = LINKED(context, replace(query, k=max(query.k, _DATED), extra_k=0))
     bounds = date_bounds(question)
     keys = [mention.key for mention in mentions(question)]
     embedding = context.vector(question).tolist()
@@ -488,10 +488,10 @@ def ask_gaps(agent: Agent, question: str, answered: Asked) -> list[str]:
     """
     lines = []
     for number, (text, answer) in enumerate(answered, 1):
-        found = flat(answer) if answer else "(nothing found)"
-        lines.append(f"[{number}] {flat(text)} {found}")
+        found = single_line(answer) if answer else "(nothing found)"
+        lines.append(f"[{number}] {single_line(text)} {found}")
     evidence = "\n".join(lines)
-    user = f"Question: {flat(question)}\n{fence('evidence', evidence)}"
+    user = f"Question: {single_line(question)}\n{fence('evidence', evidence)}"
     request = request_for("pathwise_gaps", user, _GAP_SCHEMA, limit=_GAP_TOKENS)
 
     def check(reply: object) -> list[str]:
@@ -514,7 +514,7 @@ def parse_gaps(reply: object, question: str, answered: Asked) -> list[str]:
     about = word_stems(" ".join([question, *answers]))
     new = []
     for item in questions:
-        text = flat(item)[:_GAP_LENGTH] if isinstance(item, str) else ""
+        text = single_line(item)[:_GAP_LENGTH] if isinstance(item, str) else ""
         key = normalise(text)
         if key and key not in earlier and not about.isdisjoint(word_stems(text)):
             earlier.add(key)
@@ -526,7 +526,7 @@ PATHWISE = Strategy(
     "pathwise",
     "PathwiseRAG: the intent of a question chooses how it is searched: one fact, a chain, aspects, the cells "
     "of a comparison or dates; paths side by side; without a language model by rules, mostly one search",
-    run,
+    retrieve,
     PATHWISE_RECIPES["default"],
     PATHWISE_RECIPES,
     follows_plan=True,

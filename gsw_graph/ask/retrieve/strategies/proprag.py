@@ -7,8 +7,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from gsw_graph.ask.retrieve.recipes import PROPOSITION_RECIPES, PropositionRecipe
-from gsw_graph.ask.strategy import Query, Retrieved, Strategy
+from gsw_graph.ask.strategy import Query, RetrievalResult, Strategy
 from gsw_graph.concurrency import Once
+from gsw_graph.model.results import FactPath
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from scipy import sparse
 
-    from gsw_graph.ask.retrieve.context import Context
+    from gsw_graph.ask.retrieve.context import RetrievalContext
     from gsw_graph.ask.retrieve.propositions import PropositionGraph, PropositionResult
 
     Vectors: TypeAlias = NDArray[np.float32]
@@ -27,7 +28,7 @@ _KEPT = 4  # graphs of whole memories, or of scopes
 _GRAPHS: Once[tuple[object, ...], PropositionGraph] = Once(_KEPT)
 
 
-def run(context: Context, query: Query, recipe: PropositionRecipe) -> Retrieved:
+def retrieve(context: RetrievalContext, query: Query, recipe: PropositionRecipe) -> RetrievalResult:
     """Search the part of the graph around the question or, if the recipe says so, the whole, which is read
     once for each version of the memory."""
     from gsw_graph.ask.retrieve.propositions import build, rank_passages
@@ -58,10 +59,10 @@ def run(context: Context, query: Query, recipe: PropositionRecipe) -> Retrieved:
     with context.clock("database"):
         passages = reader.passages(result.passages, result.scores)
     _write(context, result)
-    return Retrieved(passages)
+    return RetrievalResult(passages)
 
 
-def _whole(context: Context, recipe: PropositionRecipe) -> PropositionGraph:
+def _whole(context: RetrievalContext, recipe: PropositionRecipe) -> PropositionGraph:
     """Return the graph of what the question may see. It is read and built once for a version of the memory
     and its settings, whoever asks; a scope is cut from it, once too."""
     from gsw_graph.ask.retrieve.propositions import build, similar_names
@@ -81,7 +82,7 @@ def _whole(context: Context, recipe: PropositionRecipe) -> PropositionGraph:
 
     with context.clock("database"):
         version = reader.stamp()
-    key = (*version, context.used.get("embedder"), recipe.synonyms, recipe.weights)
+    key = (*version, context.models_used.get("embedder"), recipe.synonyms, recipe.weights)
     check = partial(context.note, None)
     with context.clock("rank"):
         graph = _GRAPHS.get(key, read, check)
@@ -90,9 +91,8 @@ def _whole(context: Context, recipe: PropositionRecipe) -> PropositionGraph:
         return _GRAPHS.get((*key, frozenset(reader.scope.items())), cut, check)
 
 
-def _write(context: Context, result: PropositionResult) -> None:
+def _write(context: RetrievalContext, result: PropositionResult) -> None:
     from gsw_graph.ask.retrieve.names.trace import seed_weights
-    from gsw_graph.model.results import FactPath
 
     trace = context.trace
     if trace is None:
@@ -109,7 +109,7 @@ def _write(context: Context, result: PropositionResult) -> None:
 PROPRAG = Strategy(
     "proprag",
     "PropRAG: paths of propositions between two walks",
-    run,
+    retrieve,
     PROPOSITION_RECIPES["default"],
     PROPOSITION_RECIPES,
     needs=frozenset({"propositions"}),

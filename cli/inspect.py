@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gsw_graph.cli.options import json_option, memory_option, open_memory, print_memories, settings
+from gsw_graph.cli.options import (
+    POSITIVE,
+    flag,
+    json_option,
+    open_memory,
+    print_memories,
+    settings,
+    with_memory,
+)
 from gsw_graph.cli.text.output import (
     counted,
     duration,
@@ -19,7 +27,8 @@ from gsw_graph.cli.text.output import (
     print_table,
     terminal_width,
 )
-from gsw_graph.explore.notebook import sure
+from gsw_graph.explore.notebook import confidence_text, title_and_source
+from gsw_graph.model.results import Table
 from gsw_graph.text.names import normalise
 from gsw_graph.text.safe_text import clean, cut, cut_front, one_line, short_source
 
@@ -44,21 +53,19 @@ SHORTEST = 12  # characters of a title in the list
 
 
 @click.command("list")
-@memory_option
+@with_memory
 @click.argument("text", nargs=-1, metavar="[TEXT]")
 @click.option(
     "--extractor", metavar="NAME", help="Those that this extractor read, as `status` and this list name it."
 )
 @click.option("--loader", metavar="NAME", help="Those of a format: markdown, pdf, corpus and so on.")
-@click.option(
+@flag(
     "--unfinished",
-    is_flag=True,
     help="Those whose load was cut off, or with passages that could not be read.",
 )
-@click.option("-n", "--limit", type=click.IntRange(min=1), help=f"How many at most; {LISTED} unless --json.")
-@click.option("--long", "is_long", is_flag=True, help="Also how each was read, its dates and metadata.")
+@click.option("-n", "--limit", type=POSITIVE, help=f"How many at most; {LISTED} unless --json.")
+@flag("--long", "is_long", help="Also how each was read, its dates and metadata.")
 @json_option
-@click.pass_obj
 def list_documents(
     url: str | None,
     /,
@@ -142,13 +149,10 @@ def _troubles(document: StoredDocument) -> list[str]:
 
 
 @click.command()
-@memory_option
+@with_memory
 @click.argument("name", nargs=-1, required=True)
-@click.option(
-    "-p", "--passage", metavar="N", type=click.IntRange(min=1), help="Only this passage, counted from 1."
-)
+@click.option("-p", "--passage", metavar="N", type=POSITIVE, help="Only this passage, counted from 1.")
 @json_option
-@click.pass_obj
 def show(url: str | None, name: tuple[str, ...], passage: int | None, as_json: bool) -> None:
     """Show a document whole, with what was found in it: names, questions with their answers, propositions.
 
@@ -210,9 +214,8 @@ SHOWN = 20  # questions and documents, listed for people
 
 
 @click.command()
-@memory_option
+@with_memory
 @json_option
-@click.pass_obj
 def status(url: str | None, as_json: bool) -> None:
     """Show what the memory holds: engine, embedding model, nodes and relationships.
 
@@ -268,9 +271,8 @@ LONG = 300  # characters of an answer in the list
 
 
 @click.command()
-@memory_option
+@with_memory
 @json_option
-@click.pass_obj
 def memories(url: str | None, as_json: bool) -> None:
     """List the memories of a database: the default one, and those opened with ?memory=NAME behind its address.
 
@@ -293,14 +295,13 @@ def memories(url: str | None, as_json: bool) -> None:
 
 
 @click.command()
-@memory_option
+@with_memory
 @click.argument("which", required=False, metavar="[WHICH]")
 @click.option(
     "--find", metavar="TEXT", default="", help="Only questions with this text in them or in their answers."
 )
-@click.option("-n", "--limit", type=click.IntRange(min=1), help=f"How many at most; {SHOWN} unless --json.")
+@click.option("-n", "--limit", type=POSITIVE, help=f"How many at most; {SHOWN} unless --json.")
 @json_option
-@click.pass_obj
 def history(url: str | None, which: str | None, find: str, limit: int | None, as_json: bool) -> None:
     """Show the questions that were asked, the latest first, with their answers and what these took.
 
@@ -348,13 +349,17 @@ def _print_question(question: AskedQuestion) -> None:
     if question.passages:
         click.echo("\nPassages")
         for passage in question.passages:
-            place = ", ".join(filter(None, [one_line(passage.title), short_source(passage.source)]))
+            place = title_and_source(passage)
             click.echo(f"  {passage.rank}. {place}{'  (cited)' if passage.cited else ''}")
 
 
 def _answered(question: AskedQuestion) -> str:
     if question.answer is not None:
-        confidence = f"  (confidence {sure(question.confidence)})" if question.confidence is not None else ""
+        confidence = (
+            f"  (confidence {confidence_text(question.confidence)})"
+            if question.confidence is not None
+            else ""
+        )
         return f"{cut(one_line(question.answer), LONG)}{confidence}"
     return "not in memory" if question.abstained else "no answer, passages only"
 
@@ -386,10 +391,9 @@ def _verdict(name: str, meaning: str) -> click.Command:
       gswgraph {name} 3fa2c91b
     """,
     )
-    @memory_option
+    @with_memory
     @click.argument("which")
     @json_option
-    @click.pass_obj
     def judge(url: str | None, which: str, as_json: bool) -> None:
         with open_memory(url) as memory:
             print_result(getattr(memory, name)(which), as_json, _print_verdict)
@@ -445,7 +449,6 @@ def ledger(as_json: bool) -> None:
 
 
 def _print_entries(names: list[str], parts: dict[tuple[str, ...], list[Entry]]) -> None:
-    from gsw_graph.model.results import Table
     from gsw_graph.models.chat.cache import total
 
     columns = [*names, "calls", "cached", "failed", "tokens in", "tokens out", "seconds", "cost"]

@@ -21,21 +21,24 @@ from time import perf_counter
 from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
+from neo4j.exceptions import ClientError, DriverError, Neo4jError
 
 from gsw_graph.concurrency import prefetch
 from gsw_graph.config import Settings, expanded
 from gsw_graph.cypher import Unlogged, definitions, statement
-from gsw_graph.engine import Connection, connect, to_engine_error
+from gsw_graph.engine import Connection, to_engine_error
+from gsw_graph.engine.opening import connect
 from gsw_graph.errors import EngineError, InputError, SchemaError
 from gsw_graph.model.results import Copied
 from gsw_graph.store import schema
 from gsw_graph.store.nodes import Kind, Label, Relationship, kinds, labels, relationships
 from gsw_graph.store.writer import parts
+from gsw_graph.values import Fields
 
 if TYPE_CHECKING:
     from neo4j import ManagedTransaction
 
-Row = dict[str, Any]
+Row = Fields
 Report = Callable[[int], None]
 # Keys of a page: a node may carry a vector and a long text.
 _NODES, _RELATIONSHIPS = 200, 2000
@@ -81,7 +84,7 @@ def copy(source: Settings, target: Settings, on_written: Report = lambda _: None
     A copy that was cut off leaves no memory: copy again. Who writes to the source waits meanwhile.
 
     Args:
-        source: Settings of the memory that is read; `sides` makes both from the environment.
+        source: Settings of the memory that is read; `copy_settings` makes both from the environment.
         target: Settings of a new folder or an empty database.
         on_written: Called with the number of nodes and relationships written so far.
 
@@ -103,17 +106,16 @@ def copy(source: Settings, target: Settings, on_written: Report = lambda _: None
         return _copied(reading.url, writing.url, counts, start)
 
 
-def sides(source: str, target: str, env: Mapping[str, str] | None = None) -> tuple[Settings, Settings]:
+def copy_settings(source: str, target: str) -> tuple[Settings, Settings]:
     """Return the settings of both sides of a copy from the environment.
 
     User, password and database come from NEO4J_USERNAME and so on, for `source` from NEO4J_FROM_USERNAME and
     so on where these are set: a password on a command line is read by every user of the machine.
     """
-    env = os.environ if env is None else env
-    to = Settings.from_env(env)
-    own: dict[str, Any] = {}
+    to = Settings.from_env()
+    own: Fields = {}
     for name in ("username", "password", "database"):
-        value = env.get(f"NEO4J_FROM_{name.upper()}")
+        value = os.environ.get(f"NEO4J_FROM_{name.upper()}")
         if value:
             own[name] = value
     return replace(to, memory=source, **own), replace(to, memory=target)
@@ -148,8 +150,6 @@ def _pages(connection: Connection, kind: Kind, label: Label, name: str, limit: i
 @contextmanager
 def _held(connection: Connection) -> Iterator[None]:
     """Have everybody wait who writes to a memory: what is read is of one moment."""
-    from neo4j.exceptions import ClientError
-
     if connection.writing is not None:  # the one process of the engine
         with connection.writing:
             yield
@@ -317,8 +317,6 @@ def _run(connection: Connection, text: str, **parameters: Any) -> list[Row]:
 @contextmanager
 def _translated(connection: Connection) -> Iterator[None]:
     """Raise what the driver raises as one sentence that names this side of a copy."""
-    from neo4j.exceptions import DriverError, Neo4jError
-
     try:
         yield
     except (DriverError, Neo4jError) as error:

@@ -16,17 +16,20 @@ import httpx
 from pydantic import TypeAdapter, ValidationError
 
 from gsw_graph import errors
-from gsw_graph.concurrency import never_cancelled
-from gsw_graph.engine import split_address
+from gsw_graph.concurrency import check_of
+from gsw_graph.engine.address import split_address
 from gsw_graph.errors import EngineError, GswGraphError, InputError
 from gsw_graph.explore.contents import ALL
 from gsw_graph.explore.picture.picture import Edge, Node, Picture, rendered
 from gsw_graph.load.addresses import fetched
 from gsw_graph.load.options import LoadOptions
+from gsw_graph.loaders import standard_input
 from gsw_graph.loaders.address import is_address
 from gsw_graph.memory import Memory, OnProgress, OnStage, OnText
 from gsw_graph.model import results
+from gsw_graph.model.ledger import Entry
 from gsw_graph.model.results import Progress
+from gsw_graph.values import Fields, without_none
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -36,7 +39,7 @@ if TYPE_CHECKING:
     from gsw_graph.engine.embedded_folder import RunningServer
 
 T = TypeVar("T")
-JsonObject = dict[str, Any]
+JsonObject = Fields
 _IN_PATH = re.compile(r"\{(\w+)\}")
 SILENT = 60.0  # seconds that a server may send nothing; it pings every ten
 UNTIL_DONE = httpx.Timeout(10, read=None)  # the server ends what takes too long; a load may run before it
@@ -44,8 +47,6 @@ UNTIL_DONE = httpx.Timeout(10, read=None)  # the server ends what takes too long
 
 def rebuild(kind: type[T], value: Any) -> T:
     """Return the result whose `to_dict` is `value`. Raises InputError where it is none."""
-    from gsw_graph.model.ledger import Entry
-
     adapter = TypeAdapter(kind)
     # modules of results import some of their types for the type checker only
     adapter.rebuild(force=True, _types_namespace={**vars(results), "Entry": Entry})
@@ -91,7 +92,7 @@ OPERATIONS: dict[str, tuple[Any, str, str]] = {
 }
 
 
-def _arguments(operation: str, args: tuple[Any, ...], options: dict[str, Any]) -> dict[str, Any]:
+def _arguments(operation: str, args: tuple[Any, ...], options: Fields) -> Fields:
     """Return the arguments of a call of `Memory` by their names, with defaults, as its server takes them: the
     working folder is that of this process."""
     bound = signature(getattr(Memory, operation)).bind(None, *args, **options)
@@ -162,7 +163,7 @@ class RemoteMemory:
 
     def browser(self, question: str | None = None) -> str:  # noqa: ARG002 - as `Memory.browser`
         """Raise the EngineError of `Memory.browser`: a memory in a folder has no Neo4j Browser."""
-        from gsw_graph.explore import browser
+        from gsw_graph.explore import browser  # it takes the driver along
 
         return browser.find(self.settings).link(browser.overview())
 
@@ -226,7 +227,7 @@ class RemoteMemory:
     ) -> results.LoadReport:
         """Load as `Memory.load`: the server reads the files, and is sent standard input, uploads, or pages,
         which are fetched here."""
-        check = cancel.check if cancel else never_cancelled
+        check = check_of(cancel)
         addresses = [path for path in paths if is_address(path)]
         if addresses:
             if uploads or len(addresses) < len(paths):
@@ -251,9 +252,7 @@ class RemoteMemory:
             raise InputError(
                 "through a server standard input is loaded alone", hint=f"{self.address} has this memory open"
             )
-        from gsw_graph.loaders import standard_input
-
-        form = {name: value for name, value in options.items() if value is not None}
+        form = without_none(options)
         form["standard_input"] = not uploads
         streams = uploads or {"stdin": stdin or standard_input()}
         files = []
@@ -263,7 +262,7 @@ class RemoteMemory:
 
     def _request(self, kind: type[T], method: str, path: str, values: JsonObject) -> T:
         """Send one request, with its values in the query of a GET and in the body of a POST."""
-        present = {name: value for name, value in values.items() if value is not None}
+        present = without_none(values)
         with self._connection_errors():
             if method == "GET":
                 reply = self._client.get(path, params=present)
