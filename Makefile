@@ -66,6 +66,7 @@ test-all: lint
 # bench/ is no package, and nothing else runs all of it: an API change that breaks it is seen here.
 lint: $(READY)
 	$(BIN)/ruff check .
+	@$(BIN)/python bench/size.py
 	@rm -rf build/lint && mkdir -p build/lint/gsw_graph
 	@ln -s $(addprefix $(CURDIR)/,$(filter-out %/__pycache__,$(wildcard gsw_graph/*)) $(TOP_PACKAGES)) build/lint/gsw_graph
 	@ln -s $(CURDIR)/bench build/lint
@@ -73,7 +74,6 @@ lint: $(READY)
 	@set -o pipefail; cd build/lint && $(abspath $(BIN))/mypy --config-file ../../pyproject.toml --cache-dir ../../.mypy_cache gsw_graph bench/*.py \
 		| sed -E 's#^gsw_graph/($(subst $() ,|,$(TOP_PACKAGES)))/#\1/#'
 	@set -o pipefail; cd build/lint && PYTHONPATH=. $(abspath $(BIN))/lint-imports ../../pyproject.toml --no-cache | tail -n +10
-	@$(BIN)/python bench/size.py
 
 # A link that leads nowhere ends it.
 docs: $(READY)

@@ -462,7 +462,7 @@ _CODE = tuple(
 )
 _MARKDOWN = (".md", ".markdown")
 _JSON = (".json", ".ipynb")
-# What the name decides, where nothing in the text does.
+# What the name decides if nothing in the text does: the first row that fits, so an ending is in one row only.
 _NAMED: dict[Format, tuple[str, ...]] = {
     "jsonl": (".jsonl", ".ndjson"),
     "table": (".csv", ".tsv", ".tab"),

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from gsw_graph.errors import InputError
-from gsw_graph.loaders import read
+from gsw_graph.loaders import files, read
 from gsw_graph.loaders.files import MAX_LINE
 from gsw_graph.model.documents import Document, Failure, Skipped
 
@@ -139,6 +139,11 @@ def test_a_program_may_end_while_a_thread_waits_for_stdin():
         assert process.stderr is not None
         assert process.returncode == 3
         assert process.stderr.read() == ""
+
+
+def test_an_ending_tells_one_format():
+    endings = [ending for row in files._NAMED.values() for ending in row]
+    assert len(endings) == len(set(endings))
 
 
 def test_text_on_stdin_is_named_by_its_content():

@@ -1,4 +1,4 @@
-"""The table of strategies, from which `--strategy`, `eval`, errors and the README's table are made. The
+"""The table of strategies, from which `--strategy`, `eval`, errors and the table of `docs/strategies.md` are made. The
 order is that of the help."""
 
 from __future__ import annotations
