@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import chain, combinations
+from itertools import chain
 from math import log
 from typing import TYPE_CHECKING
 
@@ -165,7 +165,8 @@ def build(
     titled[column[weight_of > 1]] = True
     is_nameless = np.zeros(len(names), dtype=bool)
     is_nameless[[numbers[name] for name in nameless]] = True
-    numbers = numbered(names, aliases)
+    if aliases:
+        numbers = numbered(names, aliases)
     containment = _containment(numbers, len(names))
     return NameGraph(passages, names, numbers, incidence, containment, counts, whole, titled, is_nameless)
 
@@ -173,10 +174,8 @@ def build(
 def numbered(names: Sequence[str], aliases: Mapping[str, str] | None = None) -> dict[str, int]:
     """Return the number of each name, and of each alias the number of its canonical name if that is there."""
     of_names = {name: number for number, name in enumerate(names)}
-    if not aliases:
-        return of_names
     numbers = dict(of_names)
-    for alias, name in aliases.items():
+    for alias, name in (aliases or {}).items():
         if name in of_names:
             numbers[alias] = of_names[name]
     return numbers
@@ -185,12 +184,14 @@ def numbered(names: Sequence[str], aliases: Mapping[str, str] | None = None) -> 
 def _containment(numbers: Mapping[str, int], size: int) -> sparse.csr_array:
     pairs = set()
     for name, longer in numbers.items():
-        if name.count(" ") < 2:  # no name of two words or more is within
+        if name.count(" ") < 2:  # no name of two words is a part of it
             continue
         words = name.split(" ", _LONGEST)[:_LONGEST]
-        for first, last in combinations(range(len(words) + 1), 2):
-            if 2 <= last - first < len(words):
-                part = " ".join(words[first:last])
+        for first in range(len(words) - 1):
+            last = None if first else -1  # not the name itself
+            part = words[first]
+            for word in words[first + 1 : last]:
+                part = f"{part} {word}"
                 shorter = numbers.get(part.strip(","), longer)
                 if shorter != longer:
                     pairs |= {(longer, shorter), (shorter, longer)}
