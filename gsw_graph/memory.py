@@ -7,7 +7,7 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, replace
 from functools import wraps
 from pathlib import Path
-from threading import Lock, RLock
+from threading import Lock, RLock, Thread
 from typing import TYPE_CHECKING, Any, BinaryIO, Concatenate, ParamSpec, TypeVar
 
 from gsw_graph.ask.options import AskOptions, limit_reader
@@ -86,6 +86,7 @@ class Memory:
         self._scopes: dict[tuple[int, str], dict[str, bool]] = {}
         self._building = Lock()  # of runs, in a question too
         self._state: MemoryState | None = None
+        self._cold = connection.dialect.name == "arcadedb"  # no question was asked yet
         self._closed = False
         self._base: Memory | None = None  # the memory of this database that was opened, of others
 
@@ -128,7 +129,9 @@ class Memory:
         connection = connect(settings, early.load if models else None, create=create)
         if tracer is not None:
             connection.trace(tracer)
-        return cls(connection, settings, early.embedder)
+        memory = cls(connection, settings, early.embedder)
+        memory._cold &= tracer is None  # which would get a statement that answers nothing
+        return memory
 
     def close(self) -> None:
         """Close the connection; an embedded engine ends. A second time it does nothing."""
@@ -357,6 +360,9 @@ class Memory:
         Raises:
             InputError: The question is empty, or an option does not fit.
         """
+        if self._cold and not self._closed:  # the engine reads its index while we import and embed
+            self._cold = False
+            Thread(target=schema.warm_vectors, args=(self._connection,), daemon=True).start()
         from gsw_graph.ask.asking import ask, empty_answer, prepared
         from gsw_graph.models.chat.chat import QuestionModel
         from gsw_graph.models.chat.limits import QuestionBudget
