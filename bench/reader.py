@@ -108,7 +108,9 @@ def ask(memory: Memory, question: dict[str, Any], form: str) -> Outcome:
     """A question with the model's plan, in one form."""
     try:
         return outcome(memory, question, form)
-    except ModelUnavailableError:  # a client gives a server up that refuses many requests in a row, as here it may
+    except (
+        ModelUnavailableError
+    ):  # a client gives a server up that refuses many requests in a row, as here it may
         memory._close_chat()
         return Outcome(open=True)
 

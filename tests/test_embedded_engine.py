@@ -167,6 +167,15 @@ def test_an_interrupted_question_leaves_its_answer_to_nobody(shared, monkeypatch
 
 
 @POSIX
+def test_the_first_question_has_the_index_read_aside(shared, monkeypatch):
+    read = []
+    monkeypatch.setattr("gsw_graph.store.schema.warm_vectors", read.append)
+    memory = shared.named("")
+    for _ in range(2):
+        memory.ask("Who?", strategy="bm25", keep=False, llm=False)
+    assert len(read) == 1
+
+
 def test_an_engine_that_is_killed_while_it_starts_is_started_once_more(tmp_path, monkeypatch):
     processes = []
     spawn = embedded.EngineProcess._spawn

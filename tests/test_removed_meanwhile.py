@@ -16,7 +16,7 @@ from gsw_graph import Memory, cypher
 from gsw_graph.cypher import statement
 from gsw_graph.engine import read_again
 from gsw_graph.store.facts import hop
-from gsw_graph.store.reader import NeighbourName, Reader
+from gsw_graph.store.reader import Reader
 from gsw_graph.store.vectors import pack_vector
 
 VECTOR = pack_vector(np.ones(2, np.float32))
@@ -55,16 +55,18 @@ def test_a_neighbourhood_is_read_without_what_is_removed_meanwhile(monkeypatch):
         "near": [{"ids": ["a", None], "scores": [0.9, 0.8]}],
         "seeds": ["port"],
         "passages": [
-            ["a", ["port", None, "gone"], [1.0, 1.0, 1.0]],
+            ["a", ["port", None], [1.0, 1.0]],
             [None, ["port"], [1.0]],
             ["b", ["port"], [None]],
         ],
-        "names": [["port", "port", 2], [None, "gone", 1]],
+        "frequent": [["port", 2], [None, 2]],
+        "aliases": [["harbour", "port"], ["gone", None]],
         "texts": [there, dict.fromkeys(there)],
     }
     part = reader_of(row, monkeypatch).neighbourhood([[1.0, 0.0]], ["port"], near=2)
     assert part.passages == {"a": (["port"], [1.0]), "b": ([], [])}
-    assert part.names == [NeighbourName("port", "port", 2)]
+    assert part.frequent == {"port": 2}
+    assert part.aliases == {"harbour": "port"}
     assert [[id_ for id_, _ in near] for near in part.near] == [["a"]]
     assert [text.id for text in part.texts] == ["a"]
 

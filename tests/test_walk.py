@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import itertools
 import math
+from contextlib import nullcontext
+from types import SimpleNamespace
 
 import networkx as nx
 import numpy as np
 import pytest
 from scipy import sparse
 
-from gsw_graph.ask.retrieve.names.graph import CONTAINMENT_WEIGHT, build
+from gsw_graph.ask.retrieve.names.graph import CONTAINMENT_WEIGHT, Neighbourhood, build
 from gsw_graph.ask.retrieve.names.walk import Seeds, strongest_paths, walk
+from gsw_graph.ask.retrieve.recipes import LinkedRecipe
+from gsw_graph.store.reader import Neighbours
 from gsw_graph.store.rows import TITLE_WEIGHT
 
 
@@ -134,3 +138,35 @@ def test_the_weights_of_a_graph_by_hand():
     np.testing.assert_array_equal(graph.edges.toarray(), graph.edges.toarray().T)
     assert graph.passages_of(graph.name_numbers["ana"]).tolist() == [0, 3]
     assert [graph.names[n] for n in graph.names_of(1)] == ["england", "bank"]
+
+
+def test_all_edges_are_both_blocks():
+    graph = build(ROWS)
+    up, aside = graph.incidence, graph.containment
+    np.testing.assert_array_equal(
+        graph.edges.toarray(), sparse.block_array([[None, up], [up.T, aside]]).toarray()
+    )
+    assert graph.edges.has_canonical_format
+
+
+def test_a_name_contains_its_parts_of_two_words_or_more():
+    longest = "a b c d e f g h i j k"  # of eleven words ten are looked at
+    names = ["a b, c d", "a b", "c d", "b, c", "a", "e f g", "i j k", "a b c d e f g h i j", longest]
+    graph = build([("p", names, [1.0] * len(names))])
+    pairs = {(graph.names[a], graph.names[b]) for a, b in zip(*graph.containment.nonzero(), strict=True)}
+    within = {("a b, c d", part) for part in ("a b", "c d", "b, c")}
+    ten = "a b c d e f g h i j"
+    within |= {(name, part) for name in (ten, longest) for part in ("a b", "c d", "e f g")}
+    assert pairs == within | {(part, name) for name, part in within}
+
+
+def test_passages_of_an_alias_count_for_its_name():
+    passages = {"p": (["harbour", "quay"], [1.0, 1.0]), "q": (["port"], [1.0])}
+    part = Neighbours(9, [[]], [], passages, {"harbour": 3}, {"harbour": "port", "quay": "port"}, [])
+    reader = SimpleNamespace(neighbourhood=lambda *_, **__: part)
+    context = SimpleNamespace(reader=reader, clock=lambda _: nullcontext())
+    neighbourhood = Neighbourhood()
+    neighbourhood.fetch(context, {"Where is it?": [1.0]}, LinkedRecipe().walk)
+    graph = neighbourhood.graph
+    assert dict(zip(graph.names, graph.frequency.tolist(), strict=True)) == {"port": 1 + 3 + 1}
+    assert graph.name_numbers["quay"] == graph.name_numbers["port"]

@@ -6,7 +6,7 @@
 // $scope, $open: as of `dense`; $spread: nodes of the index looked at for each that is wanted.
 // $seen, $known: ids of seed names and of passages that an earlier one has brought; what is around these is there.
 // Neo4j looks at as many nodes as it is asked for, and misses some of the nearest where these are few: so 50 more are asked for.
-// One row: `total` passages of the memory; `near` a map a question with its nearest passages; `seeds`; `passages`, each [id, names, weights]; `names`, each [id, canonical, frequency]; `texts`.
+// One row: `total` passages of the memory; `near` a map a question with its nearest passages; `seeds`; `passages`, each [id, names, weights]; `frequent`, of names in more than one passage each [id, how many]; `aliases`, each [id, canonical]; `texts`.
 // A node that another transaction removes meanwhile has null properties: a list has the null in its place, and the reader drops the entry.
 // Runs once or twice an ask of `linked` or `fusion`, with a plan once a level, and once an ask of `ricr`.
 UNWIND $embeddings AS embedding
@@ -60,8 +60,13 @@ CALL (all) {
   UNWIND all AS some
   UNWIND some AS c
   WITH DISTINCT c
-  OPTIONAL MATCH (c)-[:ALIAS_OF]->(canonical:Concept)
-  RETURN collect([c.id, coalesce(canonical.id, c.id), CASE WHEN $scope IS NULL THEN COUNT { (c)<-[:NAMES]-() } ELSE COUNT { MATCH (c)<-[:NAMES]-(q:Passage) WHERE coalesce($scope[q.id], $open) } END]) AS names
+  WITH c, CASE WHEN $scope IS NULL THEN COUNT { (c)<-[:NAMES]-() } ELSE COUNT { MATCH (c)<-[:NAMES]-(q:Passage) WHERE coalesce($scope[q.id], $open) } END AS places
+  RETURN collect(c) AS concepts, collect(CASE WHEN places > 1 THEN [c.id, places] END) AS frequent
+}
+CALL (concepts) {
+  UNWIND concepts AS c
+  MATCH (c)-[:ALIAS_OF]->(canonical:Concept)
+  RETURN collect([c.id, canonical.id]) AS aliases
 }
 CALL (lists, named) {
   CALL (lists, named) {
@@ -82,4 +87,4 @@ CALL (lists, named) {
   MATCH (p)-[:PART_OF]->(d:Document {status: 'ready'})
   RETURN collect({id: p.id, title: CASE p.title WHEN '' THEN d.title ELSE p.title END, text: p.text, source: d.source, document: d.id, section: p.section, speaker: p.speaker, at: p.at}) AS texts
 }
-RETURN CASE WHEN $scope IS NULL THEN COUNT { MATCH (:Passage) } WHEN $open THEN COUNT { MATCH (:Passage) } - size(keys($scope)) ELSE size(keys($scope)) END AS total, near, seeds, passages, names, texts
+RETURN CASE WHEN $scope IS NULL THEN COUNT { MATCH (:Passage) } WHEN $open THEN COUNT { MATCH (:Passage) } - size(keys($scope)) ELSE size(keys($scope)) END AS total, near, seeds, passages, frequent, aliases, texts

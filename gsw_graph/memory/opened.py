@@ -46,6 +46,7 @@ class OpenMemory:
         self._scopes: dict[tuple[int, str], dict[str, bool]] = {}
         self._building = Lock()  # of runs, in a question too
         self._state: MemoryState | None = None
+        self._cold = connection.dialect.name == "arcadedb"  # no question was asked yet
         self._closed = False
         self._base: Self | None = None  # the memory of this database that was opened, of others
 
@@ -88,7 +89,9 @@ class OpenMemory:
         connection = connect(settings, early.load if models else None, create=create)
         if tracer is not None:
             connection.trace(tracer)
-        return cls(connection, settings, early.embedder)
+        memory = cls(connection, settings, early.embedder)
+        memory._cold &= tracer is None  # which would get a statement that answers nothing
+        return memory
 
     def close(self) -> None:
         """Close the connection; an embedded engine ends. A second time it does nothing."""

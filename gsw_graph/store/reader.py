@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from gsw_graph.cypher import Unlogged, statement
 from gsw_graph.engine import read_again
@@ -52,15 +52,6 @@ class PropositionsAround:
 
 
 @dataclass(frozen=True, slots=True)
-class NeighbourName:
-    """A name of a neighbourhood, its canonical one, and in how many passages of the memory it occurs."""
-
-    id: str
-    canonical: str
-    frequency: int
-
-
-@dataclass(frozen=True, slots=True)
 class Neighbours:
     """The neighbourhood of some questions.
 
@@ -69,7 +60,8 @@ class Neighbours:
         near: For each question the passages of the vector index, best first, with their cosine.
         seeds: Ids of the names that it starts from.
         passages: Of each passage its names and their weights.
-        names: These names.
+        frequent: Of these names that are in more than one passage of the memory: in how many.
+        aliases: The canonical name of each name that stands for another.
         texts: Some of the passages whole, scored 0.
     """
 
@@ -77,7 +69,8 @@ class Neighbours:
     near: list[Scored]
     seeds: list[str]
     passages: dict[str, tuple[list[str], list[float]]]
-    names: list[NeighbourName]
+    frequent: dict[str, int]
+    aliases: dict[str, str]
     texts: list[RankedPassage]
 
 
@@ -325,14 +318,13 @@ class Reader:
         lists = {"embeddings": embeddings, "keys": keys, "seen": seen, "known": known}
         parameters = {name: list(values) for name, values in lists.items()}
         (row,) = self.near("read/neighbourhood", limits["near"], found, **parameters, **limits)
-        names = [NeighbourName(*entry) for entry in without_removed(row["names"])]
-        ids = {name.id for name in names}
         passages = {}
-        for passage, ends, weights in without_removed(row["passages"]):
-            passages[passage] = _edges_to(ids, ends, weights)
+        for passage, names, weights in without_removed(row["passages"]):
+            passages[passage] = _edges(names, weights)
         near = [_with_cosines(part) for part in row["near"]]
         texts = [_ranked(text, 0.0) for text in row["texts"] if self._is_seen(text)]
-        return Neighbours(row["total"], near, row["seeds"], passages, names, texts)
+        frequent, aliases = (dict(without_removed(row[name])) for name in ("frequent", "aliases"))
+        return Neighbours(row["total"], near, row["seeds"], passages, frequent, aliases, texts)
 
     def _is_seen(self, row: Row) -> bool:
         """Tell whether the passage of a row is seen, and was not removed while the statement ran."""
@@ -402,16 +394,16 @@ def _with_cosines(row: Row) -> Scored:
     return [(id_, 2 * score - 1) for id_, score in scored if id_ is not None]
 
 
-def _edges_to(
-    names: set[str], ends: list[str | None], weights: list[float | None]
-) -> tuple[list[str], list[float]]:
+def _edges(names: list[str | None], weights: list[float | None]) -> tuple[list[str], list[float]]:
     """Return the names and weights of a passage's edges, without names that were removed meanwhile."""
-    kept_ends, kept_weights = [], []
-    for name, weight in zip(ends, weights, strict=True):
-        if name in names and weight is not None:
-            kept_ends.append(name)
+    if None not in names and None not in weights:
+        return cast("list[str]", names), cast("list[float]", weights)
+    kept_names, kept_weights = [], []
+    for name, weight in zip(names, weights, strict=True):
+        if name is not None and weight is not None:
+            kept_names.append(name)
             kept_weights.append(weight)
-    return kept_ends, kept_weights
+    return kept_names, kept_weights
 
 
 def without_removed(entries: Iterable[list[Any]]) -> list[list[Any]]:

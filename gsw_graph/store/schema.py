@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,7 @@ _MAKING_SECONDS, _PAUSE = 20.0, 0.2  # until an index that another process makes
 # index answers fast.
 _GROWTH = 2
 _SMALL = 10_000
+_ALL_PASSAGES: dict[str, Any] = {"scope": None, "open": True, "spread": 1.0}
 _KINDS = {"unique": "RANGE", "range": "RANGE", "vector": "VECTOR", "text": "FULLTEXT"}
 
 
@@ -210,12 +212,26 @@ def definition(index: Index, dialect: str, dimension: int) -> list[str]:
 
 def warm_up(connection: Connection, dimension: int) -> None:
     """Ask each index one question; the embedded engine builds its vector graph at the first one."""
-    vector = [1.0] + [0.0] * (dimension - 1)
+    vector = _search_passages(connection, dimension)
     question = {"embedding": vector, "words": "warm", "keys": []}
-    all_passages: Any = {"scope": None, "open": True, "spread": 1.0}
-    connection.read("read/dense", embedding=vector, k=10, **all_passages)
-    connection.read("read/bm25", words="warm", k=10, **all_passages)
-    connection.read("read/hop", questions=[question], pairs=10, entities=1, common=1, **all_passages)
+    connection.read("read/bm25", words="warm", k=10, **_ALL_PASSAGES)
+    connection.read("read/hop", questions=[question], pairs=10, entities=1, common=1, **_ALL_PASSAGES)
+
+
+def warm_vectors(connection: Connection) -> None:
+    """Have the embedded engine read the vector index of passages, which takes it a second in a large memory.
+    What fails is left to the question."""
+    with suppress(Exception):
+        state = read_state(connection)
+        if state is not None and state.indexed:
+            _search_passages(connection, state.dimension)
+
+
+def _search_passages(connection: Connection, dimension: int) -> list[float]:
+    """Ask the vector index of passages one question; return its vector."""
+    vector = [1.0] + [0.0] * (dimension - 1)
+    connection.read("read/dense", embedding=vector, k=10, **_ALL_PASSAGES)
+    return vector
 
 
 def is_restoring(connection: Connection) -> bool:

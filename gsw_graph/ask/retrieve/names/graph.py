@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import combinations
+from itertools import chain
 from math import log
 from typing import TYPE_CHECKING
 
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from gsw_graph.ask.retrieve.context import RetrievalContext
     from gsw_graph.ask.retrieve.recipes import WalkRecipe
     from gsw_graph.model.results import RankedPassage
-    from gsw_graph.store.reader import NeighbourName
 
 CONTAINMENT_WEIGHT = 0.3
 _LONGEST = 10  # words of a name that are looked at for shorter names within
@@ -42,6 +41,7 @@ class NameGraph:
     Attributes:
         passages: Their ids, ascending.
         names: Ids of concepts, ascending; a passage without names has its own id for one.
+        name_numbers: The number of each name, and of each alias that of its canonical name.
         incidence: (passages, names) float32. An edge weighs what its relationship does times
             sqrt(ln(1 + N/pf) / ln(1 + N)), pf the number of passages with the name and N of all.
         containment: (names, names), symmetric, CONTAINMENT_WEIGHT between a name and a shorter one of two
@@ -50,18 +50,17 @@ class NameGraph:
         total: Passages of the whole memory.
         titled: Whether a name is the title of a passage.
         is_artificial: Whether a name is the artificial one of a passage without names.
-        aliases: Names that stand for another, their canonical one, by id; they have no number of their own.
     """
 
     passages: list[str]
     names: list[str]
+    name_numbers: dict[str, int]
     incidence: sparse.csr_array
     containment: sparse.csr_array
     frequency: NDArray[np.int32]
     total: int
     titled: NDArray[np.bool_]
     is_artificial: NDArray[np.bool_]
-    aliases: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def passage_numbers(self) -> dict[str, int]:
@@ -69,16 +68,16 @@ class NameGraph:
         return numbered(self.passages)
 
     @cached_property
-    def name_numbers(self) -> dict[str, int]:
-        """Return the number of each name, of an alias that of its canonical name."""
-        return numbered(self.names, self.aliases)
-
-    @cached_property
     def edges(self) -> sparse.csr_array:
         """Return all edges in one symmetric matrix over the nodes: the passages, then the names."""
-        up = self.incidence
-        edges = sparse.block_array([[None, up], [up.T, self.containment]], format="csr", dtype=np.float32)
-        return sparse.csr_array(edges)
+        up = self.incidence.sorted_indices()
+        # Put together by hand: a matrix of blocks takes the way over coordinates, three times as long.
+        down = sparse.hstack([up.T.tocsr(), self.containment], format="csr")
+        weights = np.concatenate([up.data, down.data])
+        ends = np.concatenate([up.indices + len(self.passages), down.indices])
+        begins = np.concatenate([up.indptr, down.indptr[1:] + up.nnz])
+        nodes = len(self.passages) + len(self.names)
+        return sparse.csr_array((weights, ends, begins), shape=(nodes, nodes))
 
     def names_of(self, passage: int) -> NDArray[np.int32]:
         """Return the numbers of the names in a passage."""
@@ -132,41 +131,44 @@ def build(
     """
     aliases = aliases or {}
     passages = []
-    nameless = set()
-    weights_by_name: list[dict[str, float]] = []
-    for passage, names, weights in sorted(rows):
-        merged: dict[str, float] = {}
-        for name, weight in zip(names, weights, strict=True):
-            canonical = aliases.get(name, name)
-            merged[canonical] = max(merged.get(canonical, 0.0), weight)
-        if not merged:
-            merged[passage] = 1.0
-            nameless.add(passage)
-        passages.append(passage)
-        weights_by_name.append(merged)
-    names = sorted(set().union(*weights_by_name))
-    numbers = numbered(names)
-    columns: list[int] = []
+    nameless = []
+    held: list[str] = []
     values: list[float] = []
     ends = [0]
-    for own in weights_by_name:
-        columns += [numbers[name] for name in own]
-        values += own.values()
+    for passage, names, weights in sorted(rows):
+        own = names
+        if aliases:
+            own = [aliases.get(name, name) for name in names]
+        weight_of_name = dict(zip(own, weights, strict=True))
+        if len(weight_of_name) < len(own):
+            for name, weight in zip(own, weights, strict=True):
+                weight_of_name[name] = max(weight_of_name[name], weight)
+        if not own:
+            weight_of_name[passage] = 1.0
+            nameless.append(passage)
+        passages.append(passage)
+        held += weight_of_name
+        values += weight_of_name.values()
         ends.append(len(values))
-    column = np.array(columns, dtype=np.int32)
+    names = sorted(set(held))
+    numbers = numbered(names)
+    column = np.array([numbers[name] for name in held], dtype=np.int32)
     weight_of = np.array(values, dtype=np.float32)
     if frequency is None:
-        frequency = Counter(names[number] for number in columns)
+        frequency = Counter(held)
     counts = np.array([frequency.get(name, 1) for name in names], dtype=np.int32)
     whole = max(total or len(passages), 1)
     rarity = np.log1p(whole / np.maximum(counts, 1)) / np.log1p(whole)
     weight_of_edge = weight_of * np.sqrt(rarity).astype(np.float32)[column]
     incidence = sparse.csr_array((weight_of_edge, column, ends), shape=(len(passages), len(names)))
-    containment = _containment(numbered(names, aliases), len(names))
     titled = np.zeros(len(names), dtype=bool)
     titled[column[weight_of > 1]] = True
-    is_nameless = np.array([name in nameless for name in names], dtype=bool)
-    return NameGraph(passages, names, incidence, containment, counts, whole, titled, is_nameless, aliases)
+    is_nameless = np.zeros(len(names), dtype=bool)
+    is_nameless[[numbers[name] for name in nameless]] = True
+    if aliases:
+        numbers = numbered(names, aliases)
+    containment = _containment(numbers, len(names))
+    return NameGraph(passages, names, numbers, incidence, containment, counts, whole, titled, is_nameless)
 
 
 def numbered(names: Sequence[str], aliases: Mapping[str, str] | None = None) -> dict[str, int]:
@@ -182,10 +184,14 @@ def numbered(names: Sequence[str], aliases: Mapping[str, str] | None = None) -> 
 def _containment(numbers: Mapping[str, int], size: int) -> sparse.csr_array:
     pairs = set()
     for name, longer in numbers.items():
+        if name.count(" ") < 2:  # no name of two words is a part of it
+            continue
         words = name.split(" ", _LONGEST)[:_LONGEST]
-        for first, last in combinations(range(len(words) + 1), 2):
-            if 2 <= last - first < len(words):
-                part = " ".join(words[first:last])
+        for first in range(len(words) - 1):
+            last = None if first else -1  # not the name itself
+            part = words[first]
+            for word in words[first + 1 : last]:
+                part = f"{part} {word}"
                 shorter = numbers.get(part.strip(","), longer)
                 if shorter != longer:
                     pairs |= {(longer, shorter), (shorter, longer)}
@@ -229,7 +235,8 @@ class Neighbourhood:
         self._near: dict[tuple[str, int], Near] = {}
         self._seeds: set[str] = set()
         self._passages: dict[str, tuple[list[str], list[float]]] = {}
-        self._names: dict[str, NeighbourName] = {}
+        self._frequent: dict[str, int] = {}
+        self._aliases: dict[str, str] = {}
         self._graph: NameGraph | None = None
 
     def fetch(
@@ -263,8 +270,8 @@ class Neighbourhood:
             self._total = part.total
             self._seeds.update(part.seeds)
             self._passages.update(part.passages)
-            for name in part.names:
-                self._names[name.id] = name
+            self._frequent.update(part.frequent)
+            self._aliases.update(part.aliases)
             for passage in part.texts:
                 self.texts[passage.id] = passage
             self._graph = None
@@ -275,20 +282,29 @@ class Neighbourhood:
         """Return the graph of all that was fetched."""
         if self._graph is None:
             mentioned = self._names_in_texts()
-            frequency: Counter[str] = Counter()
             rows = []
-            for passage, (own, weights) in self._passages.items():
-                names = mentioned.get(passage, [])
-                frequency.update(names)
-                own, weights = own + names, weights + [1.0] * len(names)
-                rows.append((passage, own, weights))
-            aliases = {}
-            for name in self._names.values():
-                frequency[name.canonical] += name.frequency
-                if name.id != name.canonical:
-                    aliases[name.id] = name.canonical
-            self._graph = build(rows, aliases=aliases, total=self._total, frequency=frequency)
+            for passage, (names, weights) in self._passages.items():
+                others = mentioned.get(passage, [])
+                rows.append((passage, names + others, weights + [1.0] * len(others)))
+            frequency = self._frequencies(mentioned.values())
+            self._graph = build(rows, aliases=self._aliases, total=self._total, frequency=frequency)
         return self._graph
+
+    def _frequencies(self, mentioned: Iterable[list[str]]) -> dict[str, int]:
+        """Return in how many passages names are, those of one passage left out.
+
+        Args:
+            mentioned: Names of the texts in which rules did not find them.
+        """
+        frequency = dict(self._frequent)
+        for name in chain.from_iterable(mentioned):
+            frequency[name] = frequency.get(name, 1) + 1
+        if self._aliases:
+            own = set().union(*(names for names, _ in self._passages.values()))
+            for alias, name in self._aliases.items():
+                before = frequency.get(name, int(name in own))
+                frequency[name] = before + self._frequent.get(alias, 1)
+        return frequency
 
     def _names_in_texts(self) -> dict[str, list[str]]:
         """Return the names of other passages that occur in texts in another script than Latin, or for a
@@ -296,6 +312,8 @@ class Neighbourhood:
         german, code = self._language.nouns, self._language.code
         written: dict[str, str] = {}
         for names, weights in self._passages.values():
+            if not german and "".join(names).isascii():
+                continue
             for name, weight in zip(names, weights, strict=True):
                 if not is_latin(name) or (german and (weight > 1 or " " in name)):
                     written[name] = uninflected(name, code)
