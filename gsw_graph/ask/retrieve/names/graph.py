@@ -131,7 +131,7 @@ def build(
     """
     aliases = aliases or {}
     passages = []
-    nameless = []
+    artificial = []
     held: list[str] = []
     values: list[float] = []
     ends = [0]
@@ -145,7 +145,7 @@ def build(
                 weight_of_name[name] = max(weight_of_name[name], weight)
         if not own:
             weight_of_name[passage] = 1.0
-            nameless.append(passage)
+            artificial.append(passage)
         passages.append(passage)
         held += weight_of_name
         values += weight_of_name.values()
@@ -163,12 +163,12 @@ def build(
     incidence = sparse.csr_array((weight_of_edge, column, ends), shape=(len(passages), len(names)))
     titled = np.zeros(len(names), dtype=bool)
     titled[column[weight_of > 1]] = True
-    is_nameless = np.zeros(len(names), dtype=bool)
-    is_nameless[[numbers[name] for name in nameless]] = True
+    is_artificial = np.zeros(len(names), dtype=bool)
+    is_artificial[[numbers[name] for name in artificial]] = True
     if aliases:
         numbers = numbered(names, aliases)
     containment = _containment(numbers, len(names))
-    return NameGraph(passages, names, numbers, incidence, containment, counts, whole, titled, is_nameless)
+    return NameGraph(passages, names, numbers, incidence, containment, counts, whole, titled, is_artificial)
 
 
 def numbered(names: Sequence[str], aliases: Mapping[str, str] | None = None) -> dict[str, int]:

@@ -1,5 +1,5 @@
-"""The table of strategies, from which `--strategy`, `eval`, errors and the table of `docs/strategies.md` are made. The
-order is that of the help."""
+"""The table of strategies, from which `--strategy`, `eval`, errors and the table of `docs/strategies.md` are
+made. The order is that of the help."""
 
 from __future__ import annotations
 
