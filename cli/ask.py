@@ -1,4 +1,4 @@
-"""`gswgraph ask`: a question, or one a line of standard input."""
+"""`gswgraph ask`: ask a question, or each line of standard input."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _checked(_: click.Context, __: click.Parameter, strategy: str) -> str:
 
 
 class _Ask(click.Command):
-    """List the strategies at the end of the help."""
+    """Add the list of strategies to the end of the help."""
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - as click calls it
         with formatter.section("Strategies"):
@@ -118,14 +118,14 @@ def ask(
 ) -> None:
     """Ask the memory a question; passages come best first.
 
-    With --plan the question is followed through the question-answer pairs of loaded workspaces, and what the best chain of them ends in is the answer.
-    With a language model (GSWGRAPH_LLM or --llm, OPENAI_API_KEY, OPENAI_BASE_URL) it makes the plan and words the answer from what was found.
+    With --plan the question is followed through the question-answer pairs of loaded workspaces, and the end of the best chain is the answer.
+    A language model (GSWGRAPH_LLM or --llm, OPENAI_API_KEY, OPENAI_BASE_URL) makes the plan and words the answer from the evidence.
     An overview ("what is this collection about", "summarise ...", "what changed between 2019 and 2021") takes a model and up to 20,000 tokens, or --budget.
 
-    The question cache: a question that was asked before in other words is answered from what its answer used, at a fraction of the time and the tokens,
-    where neither --strategy nor --plan says how. gswgraph confirm ID, or reject ID, says whether an answer was right.
+    The question cache: if a question was asked before in other words, the answer uses the same evidence again, in a fraction of the time and the tokens.
+    --strategy and --plan turn this off. gswgraph confirm ID, or reject ID, says whether an answer was right.
 
-    Without QUESTION every line of standard input that is not empty is one, and the models stay warm. At a terminal a question may refer to the last ones, and Ctrl-D ends.
+    Without QUESTION each line of standard input that is not empty is a question, and the models stay warm. At a terminal a question may refer to earlier questions, and Ctrl-D ends.
     With --json each answer is a JSON document in one line; a question that could not be asked has `error`.
 
     Exit code 3: the memory does not hold the answer. `linked` and `dense` always find something in a memory that is not empty.
@@ -160,8 +160,8 @@ def ask(
     if html is not None:
         from gsw_graph.explore.picture.picture import check_path
 
-        check_path(html)  # before anything is asked, and paid for
-    # A picture shows the way.
+        check_path(html)  # before a question costs anything
+    # A picture is drawn from the trace.
     options |= {"llm": not no_llm, "trace": trace or html is not None or browse}
     printing: Fields = {
         "timings": timings,
@@ -189,7 +189,7 @@ def ask(
                 print_json(shown.to_dict())
             else:
                 print_answer(shown, streamed=streamed.end(), embedder=memory.loaded_embedder, **printing)
-        if words and html is not None:  # last: what cannot be written takes no answer away
+        if words and html is not None:  # last, so that a failed write loses no answer
             print_failure(f"Picture: {memory.draw(answer).save(html).absolute()}")
         if browse:
             from gsw_graph.cli.graph import show_answer
@@ -203,11 +203,11 @@ def _ask_lines(memory: Memory, waiting: Waiting, printing: Fields, *, as_json: b
     """Ask each line of standard input.
 
     Args:
-        memory: What is asked.
-        waiting: Shows what is being done.
+        memory: The memory.
+        waiting: Shows the stage of the work.
         printing: Options of `print_answer`.
-        as_json: Print an answer as one line of JSON.
-        options: Those of `AskOptions`.
+        as_json: Whether to print an answer as one line of JSON.
+        options: Fields of `AskOptions`.
 
     Returns:
         The number of questions that could not be asked.
@@ -224,7 +224,7 @@ def _ask_lines(memory: Memory, waiting: Waiting, printing: Fields, *, as_json: b
         ask = Conversation(ask).ask
     lines = (line.decode("utf-8-sig", errors="replace").strip() for line in sys.stdin.buffer)
     for question in filter(None, lines):
-        if not (as_json or at_terminal):  # at a terminal it is there
+        if not (as_json or at_terminal):  # a terminal shows the question already
             click.echo(click.style(one_line(question), bold=True))
         streamed = Streamed(waiting)
         on_text = None if as_json else streamed.on_text

@@ -25,7 +25,7 @@ _HOME = {"Memory": "gsw_graph.memory", "Settings": "gsw_graph.config", "GswGraph
 
 
 def __getattr__(name: str) -> Any:
-    """Public names are imported when they are first used: `gswgraph --help` needs none of them."""
+    """Import a public name at its first use, so that `gswgraph --help` starts without them."""
     if name not in _HOME:
         raise AttributeError(f"module 'gsw_graph' has no attribute {name!r}")
     return getattr(import_module(_HOME[name]), name)

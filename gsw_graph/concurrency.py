@@ -1,7 +1,7 @@
-"""Threads, locks and cancellation: group items, read ahead, run many at once, and end what nobody waits for.
+"""Provide threads, locks and cancellation: group items, read ahead, run many calls at once, and cancel.
 
-Threads are daemons rather than those of an executor: an interrupted program must not wait for the last item.
-Waits have short timeouts, because Ctrl-C does not break into an endless wait on every platform.
+Threads are daemons, and not an executor's: an interrupted program must not wait for the last item. Waits have
+short timeouts, because Ctrl-C does not break into an endless wait on every platform.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Cancel:
 
 
 def check_of(cancel: Cancel | None) -> Check:
-    """Return the check of a `Cancel`; without it, one that never raises."""
+    """Return the check of a `Cancel`; without it, a check that never raises."""
     return cancel.check if cancel else never_cancelled
 
 
@@ -77,13 +77,13 @@ def prefetch(
     """Yield `items` in order, produced ahead in a background thread that begins at the first `next`.
 
     Args:
-        items: What is produced; its own exceptions are raised here, where it is consumed.
-        depth: How much may wait, in units of `size`. One item may wait whatever its size.
+        items: The items. An exception of theirs is raised in the consumer.
+        depth: Limit of waiting items, in units of `size`. A single item may be larger.
         size: Measures an item.
         on_wait: Called now and then while the next item is awaited.
 
-    Closing the generator stops the producer at its next item, and waits a moment for that: what it reads from
-    may be closed next.
+    Closing the generator stops the producer at its next item, and waits a moment for this, as the caller may
+    then close the source of the items.
     """
     buffer: deque[tuple[object, float]] = deque()
     changed = threading.Condition()
@@ -145,7 +145,7 @@ def map_unordered(
         workers: Calls at once.
         ahead: Items that may wait for each worker, so that none is idle while `items` is read.
 
-    Closing the generator lets calls under way end unseen, and begins no other.
+    Closing the generator begins no further call. Calls under way end, and their results are dropped.
     """
     todo: queue.SimpleQueue[T | object] = queue.SimpleQueue()
     results: queue.SimpleQueue[tuple[R | None, BaseException | None]] = queue.SimpleQueue()
@@ -232,8 +232,8 @@ class Once(Generic[K, R]):
 
 
 class FairLock:
-    """A first-in, first-out lock: a thread that takes it again and again, as a load does, leaves others
-    their turn. A context manager."""
+    """Lock in first-in, first-out order, so that a thread that takes the lock again and again, as a load
+    does, leaves others their turn. A context manager."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()

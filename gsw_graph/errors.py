@@ -1,4 +1,4 @@
-"""The one exception family. A message says what happened, where, and what to do next."""
+"""Define the errors of gswgraph. A message says what happened, where, and what to do next."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ class GswGraphError(Exception):
 
 
 class InputError(GswGraphError):
-    """A file, record, plan or argument cannot be used."""
+    """Raised if a file, record, plan or argument cannot be used."""
 
 
 class EngineError(GswGraphError):
-    """The graph engine cannot be started or reached, or refused a statement."""
+    """Raised if the graph engine cannot be started or reached, or refuses a statement."""
 
 
 class MemoryLockedError(EngineError):
@@ -32,15 +32,16 @@ class MemoryLockedError(EngineError):
 
 
 class SchemaError(GswGraphError):
-    """The memory was made by another schema or with another embedding model."""
+    """Raised if a memory has another schema or another embedding model."""
 
 
 class ModelError(GswGraphError):
-    """A model cannot be loaded or run."""
+    """Raised if a model cannot be loaded or run."""
 
 
 class UnembeddableError(ModelError):
-    """Some texts have no vector, which says nothing about others: `reasons` has why, by text."""
+    """Raised if some texts have no vector, which says nothing about other texts. `reasons` has the reasons by
+    text."""
 
     def __init__(self, reasons: dict[str, str], *, where: str | None = None, hint: str | None = None) -> None:
         self.reasons = reasons
@@ -51,18 +52,18 @@ class UnembeddableError(ModelError):
 
 
 class InvalidReplyError(ModelError):
-    """A language model gave no reply that can be used, for this request: it is skipped and listed; the
-    next load tries it again."""
+    """Raised if a language model gives no usable reply to a request. The request is skipped and listed; the
+    next load tries again."""
 
 
 class BudgetError(InvalidReplyError):
-    """This request does not fit the budget of a question: the question goes on with what it has."""
+    """Raised if a request does not fit the budget of a question, which then goes on without a reply."""
 
 
 class ModelUnavailableError(ModelError):
-    """A language model will not answer any more requests: the key is refused, the server is away, the
+    """Raised if a language model will answer no more requests: the key is refused, the server is away, or the
     budget is used up."""
 
 
 class WorkCancelledError(ModelUnavailableError):
-    """Whoever asked for this ended it, or its time is over; see `gsw_graph.concurrency.Cancel`."""
+    """Raised if the caller cancelled the work, or if time is over; see `gsw_graph.concurrency.Cancel`."""

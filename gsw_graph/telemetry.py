@@ -13,7 +13,7 @@ from gsw_graph.values import Fields
 
 @contextmanager
 def span(name: str, **attributes: Any) -> Iterator[Any]:
-    """Open a span `gswgraph.NAME` and give it, or None without the extra; values None are left out."""
+    """Open a span `gswgraph.NAME` and yield it, or None without the extra. Values None are left out."""
     if find_spec("opentelemetry") is None:
         yield None
         return

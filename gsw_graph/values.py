@@ -16,7 +16,7 @@ def unique(items: Iterable[T]) -> list[T]:
 
 
 def word_set(text: str) -> frozenset[str]:
-    """Return the words of a text with spaces between them."""
+    """Return the words of a text, which spaces separate, as a set."""
     return frozenset(text.split())
 
 

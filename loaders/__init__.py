@@ -86,24 +86,24 @@ def read(
     position: Position | None = None,
     follow_links: bool = False,
 ) -> Iterator[Document | Workspace | Failure]:
-    """Return the documents and workspaces of files, folders (with all below, sorted, no hidden ones), globs
-    and "-", and of uploads.
+    """Yield the documents and workspaces of files, folders (with all files below, sorted, none hidden),
+    globs, "-" and uploads.
 
-    Lazy: one document is in memory at a time, but for a JSON array or object, which is read whole. What
-    cannot be read is a Failure in its place and the rest goes on, and what holds nothing to read is a
-    Skipped; what is wrong with a part of a document is a Failure of its own, after the document without that
-    part. The same source twice is one document; with different content the second is a Failure. A record that
-    names another file as its source is one too.
+    Reading is lazy: a single document is in memory at a time, or a JSON array or object. An unreadable file
+    gives a Failure, a file without content a Skipped, and reading goes on. A broken part of a document gives
+    a Failure after the document. The same source twice is one document; with different content the second is
+    a Failure, as is a record that names another file as its source.
 
     Args:
-        paths: What to read.
-        stdin: What "-" means; by default, standard input of the process.
-        uploads: Open files by name; the source of each is `upload:NAME`, of a `Page` its address, the name.
-        position: Kept as reading goes on.
-        follow_links: Whether links that lead out of a folder are followed, and not Skipped.
+        paths: Paths, globs or "-".
+        stdin: The stream that "-" reads; by default standard input.
+        uploads: Open files by name; the source of an upload is `upload:NAME`, of a `Page` the name, its
+            address.
+        position: Updated while reading.
+        follow_links: Whether to follow links that leave a folder; else they are Skipped.
 
     Raises:
-        InputError: At the call and before anything is read: not one of the paths exists, no glob has a match.
+        InputError: No path exists and no glob has a match; raised at the call.
     """
     if isinstance(paths, str):
         paths = [paths]
@@ -115,7 +115,7 @@ def read(
 def size(
     paths: Iterable[str], *, uploads: Mapping[str, BinaryIO] | None = None, follow_links: bool = False
 ) -> int | None:
-    """Return the bytes of the files that `read` would open, None where it is not known (stdin)."""
+    """Return the bytes of the files that `read` would open; None if not known (stdin)."""
     names, _ = expand(paths)
     if "-" in names:
         return None
@@ -130,7 +130,7 @@ def size(
 
 
 def paths(names: Iterable[str], *, follow_links: bool = False) -> tuple[list[str], list[Failure]]:
-    """Return the files that `read` would open, and what cannot be read or is left out."""
+    """Return the files that `read` would open, and failures and omissions."""
     expanded, failures = expand(names)
     files = list(_files(expanded, follow_links=follow_links))
     failures += (path for path in files if isinstance(path, Failure))
@@ -228,9 +228,8 @@ def _tracked(name: str, path: Path, stream: BinaryIO, length: int, position: Pos
 
 
 def standard_input() -> BinaryIO:
-    """Return standard input of the process, by a buffer of its own: a load that is interrupted leaves the
-    thread behind that reads it, and Python, which closes `sys.stdin` at the end of a program, aborts where a
-    thread is in the midst of reading that."""
+    """Return standard input of the process with a buffer of its own. An interrupted load leaves its reading
+    thread behind, and Python, which closes `sys.stdin` at the end, aborts if a thread is reading it."""
     try:
         return open(sys.stdin.fileno(), "rb", closefd=False)
     except (OSError, ValueError):  # a program has put another in its place

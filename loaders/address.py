@@ -43,7 +43,7 @@ _NAT64 = IPv6Network("64:ff9b::/96")
 
 
 class Page(io.BytesIO):
-    """What an address holds, and of the headers that came with it those that are kept."""
+    """Hold the content of an address, and the headers that are kept."""
 
     def __init__(self, data: bytes, headers: Mapping[str, str]) -> None:
         super().__init__(data)
@@ -74,15 +74,15 @@ def is_address(name: str) -> bool:
 
 
 def fetch(address: str, known: Mapping[str, object], *, allow_private: bool = False) -> Page | None:
-    """Return what an address holds; None where that is what the memory has.
+    """Fetch an address; return None if its content has not changed.
 
     Args:
-        address: Of a page or a file.
+        address: Address of a page or a file.
         known: The metadata of the document in the memory.
-        allow_private: Whether addresses of this machine and of private networks are asked.
+        allow_private: Whether to fetch from this machine and from private networks.
 
     Raises:
-        UnusableError: It cannot be fetched, or must not be.
+        UnusableError: The address cannot be fetched, or is not allowed.
     """
     headers = {name: str(known[key]) for key, name in _IF_CHANGED.items() if known.get(key)}
     try:

@@ -103,7 +103,7 @@ _MARKS = tuple(
 
 
 def read(file: File) -> Iterator[Item]:
-    """Yield the document of an AsciiDoc file, and what was left out."""
+    """Yield the document of an AsciiDoc file, and the omissions."""
     contents = Converted(loader="asciidoc")
     text = decode(file).replace("\r\n", "\n")
     header = _HEADER.match(text)

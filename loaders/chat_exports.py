@@ -35,7 +35,7 @@ Turn = Fields
 
 
 def objects(values: object) -> list[Turn]:
-    """Return the objects of a list, none of what is no list."""
+    """Return the objects of a list; none if it is not a list."""
     return [value for value in values if isinstance(value, dict)] if isinstance(values, list) else []
 
 
@@ -63,7 +63,7 @@ def is_slack_list(file: File) -> bool:
 
 
 def slack(values: list[Turn], file: File, left: LeftOut) -> list[Turn]:
-    """Return the turns of a day of Slack, answers after what they answer."""
+    """Return the turns of a day of Slack, each reply after its message."""
     names = _slack_names(file)
     known = {value["ts"] for value in values}
     turns = []
@@ -207,7 +207,7 @@ def claude(value: Turn, left: LeftOut) -> Iterator[Turn]:
 
 
 def messages(values: object, left: LeftOut) -> Iterator[Turn]:
-    """Yield the turns of Discord, Telegram and Teams; those of others as they are."""
+    """Yield the turns of Discord, Telegram and Teams; turns of others unchanged."""
     for value in objects(values):
         if _is_service(value):
             left["system line"] += 1

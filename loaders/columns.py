@@ -82,11 +82,11 @@ def read_columns(words: Row, boxes: Boxes) -> list[str] | None:
     """Return the lines of a page in the order in which people read them.
 
     Args:
-        words: In the order of writing.
-        boxes: Gives the boxes of what is drawn on the page; lines between rows make a table.
+        words: Words in the order of writing.
+        boxes: Returns the boxes of drawings on the page; lines between rows make a table.
 
     Returns:
-        None if no columns were written line by line: then the order of writing is right.
+        The lines; None if no columns are written line by line, so that the order of writing is right.
     """
     if any(unicodedata.bidirectional(word.text[0]) in ("R", "AL") for word in words):
         return None  # lines from right to left are not put in order

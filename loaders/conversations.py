@@ -53,7 +53,7 @@ def is_conversation(value: Fields) -> bool:
 
 
 def read(record: Record) -> Items:
-    """Yield a document for each session, and what was left out of them."""
+    """Yield a document for each session, and the omissions."""
     value = record.value
     name = ""
     for key in ("sample_id", "question_id", *_UNIQUE, "id"):

@@ -94,7 +94,7 @@ _PROGRAM = "from gsw_graph.loaders.converter import main; main()"
 
 
 def read(file: File, form: Form) -> Items:
-    """Yield the document of a file, and what was left out of it. Raises UnusableError where there is none."""
+    """Yield the document of a file, and the omissions. Raises UnusableError if there is no document."""
     name, library, _ = _FORMS[form]
     if not find_spec(library):
         raise UnusableError(f"{name}, which needs more to be read: {EXTRA}")
@@ -247,7 +247,7 @@ atexit.register(shared.stop)
 
 
 def convert(form: Form, data: bytes) -> Converted:
-    """Read a document. Raises UnusableError for whatever is wrong with it, and MemoryError."""
+    """Convert a document. Raises UnusableError if nothing can be read within the bounds."""
     contents = Converted(loader=form)
     name, _, read_form = _FORMS[form]
     try:

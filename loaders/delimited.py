@@ -45,8 +45,8 @@ class _Row:
 
 
 def read_table(file: File) -> Items:
-    """Yield the document of a table, then what is wrong with rows. Where a column is named `text`, each row
-    is a document, as a record of JSON is, and its other columns are metadata."""
+    """Yield the document of a table, then failures of rows. If a column is named `text`, each row is a
+    document, as a JSON record is, and the other columns are metadata."""
     text = decode(file)
     table = _Table(text)
     rows = [row for row in table.rows() if row.cells]
@@ -115,7 +115,7 @@ class _Table:
         self._learn(delimiters)
 
     def rows(self) -> Iterator[_Row]:
-        """Yield the rows; what is wrong with others is added to `faults`."""
+        """Yield the good rows; add faults of other rows to `faults`."""
         line = self._text.count("\n", 0, self._start) + 1
         at = self._start
         while at < len(self._text):

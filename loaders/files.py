@@ -1,8 +1,7 @@
-"""Named paths to files, the encoding and the format of a file, and its lines within bounds.
+"""Find the files of given paths, detect the encoding and the format of a file, and read lines within bounds.
 
-Encoding and format are told from the bytes; a file's name decides where those leave a choice. A mark at the
-start of a text that is not UTF-8 is believed; anything else is told from the bytes, or refused rather than
-read wrongly.
+Encoding and format are detected from the bytes; if the bytes leave a choice, the name of the file decides. A
+byte order mark is trusted. A text whose encoding stays doubtful is refused, rather than read wrongly.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ from gsw_graph.values import single_spaced, word_set
 EXTRA = "pip install 'gswgraph[documents]'"
 MAX_LINE = 16 * 1024 * 1024
 HEAD = 64 * 1024
-_OPEN = ("/dev/stdin", "/dev/fd/", "/proc/self/fd/")  # pipes that a shell has opened for us
+_OPEN = ("/dev/stdin", "/dev/fd/", "/proc/self/fd/")  # pipes that a shell has opened
 
 Found: TypeAlias = "tuple[str, Document | Workspace]"
 Item: TypeAlias = "Failure | Found"
@@ -52,8 +51,14 @@ LeftOut: TypeAlias = Counter[str]
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """An open file: the name it was reached by, its absolute path (None for stdin, `upload:NAME` for an
-    upload), its first bytes and all its bytes."""
+    """Hold an open file.
+
+    Attributes:
+        name: The name that led to the file.
+        path: Absolute path; None for stdin, `upload:NAME` for an upload.
+        head: The first HEAD bytes.
+        stream: All bytes, the head too.
+    """
 
     name: str
     path: Path | None
@@ -63,8 +68,8 @@ class File:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """An object of a JSON file, its place, and its number there ("" where it is all the file
-    holds)."""
+    """Hold an object of a JSON file, with its place and its number in the file. The number is "" if the
+    object is the whole file."""
 
     value: dict[str, object]
     place: str
@@ -73,11 +78,11 @@ class Record:
 
 
 class UnusableError(Exception):
-    """Raised where nothing can be read from a file; the message says why, in words for its owner.
+    """Raised if nothing can be read from a file; the message is for the owner of the file.
 
     Args:
-        reason: Why.
-        place: Where in the file, `file:line`; the file where none is given.
+        reason: The reason.
+        place: Place in the file, `file:line`; by default the file.
     """
 
     def __init__(self, reason: str, place: str = "") -> None:
@@ -85,15 +90,15 @@ class UnusableError(Exception):
         self.place = place
 
     def failure(self, name: str) -> Failure:
-        """Return what the report of a load says of the file of a name."""
+        """Return the failure for the report of a load. name: Name of the file, used without a place."""
         return Failure(self.place or name, str(self))
 
 
 class NothingError(UnusableError):
-    """Raised where a file holds nothing to read, which is no fault of it."""
+    """Raised if a file has nothing to read, which is not a failure."""
 
     def failure(self, name: str) -> Skipped:
-        """Return what the report of a load says of the file of a name: of one without text also its kind."""
+        """Return the entry for the report of a load, with the kind of the file if it has no text."""
         reason = str(self)
         place = self.place or name
         noun, comma, _ = reason.partition(f", {NO_TEXT}")
@@ -105,17 +110,17 @@ class NothingError(UnusableError):
 
 @dataclass
 class Converted:
-    """What a document says.
+    """Hold the content of a converted document.
 
     Attributes:
         text: Markdown, or plain text.
-        title: The title that it has of its own, "" for none.
-        about: A line with its properties: author, date.
-        meta: The same as metadata.
-        loader: What it was: `pdf`, `docx` ...
+        title: Title in the document; "" for none.
+        about: A line with the properties of the document, such as author and date.
+        meta: The properties as metadata.
+        loader: Name of the loader: `pdf`, `docx` ...
         plain: Whether the text is plain, without marks of Markdown.
-        faults: Parts of it that cannot be read.
-        left_out: What was left out, counted by kind.
+        faults: Messages about parts that cannot be read.
+        left_out: Numbers of parts that were left out, by kind.
     """
 
     text: str = ""
@@ -128,8 +133,8 @@ class Converted:
     left_out: LeftOut = field(default_factory=Counter)
 
     def describe(self, pairs: Iterable[tuple[str, object]]) -> None:
-        """Take what is known about the document: as metadata, and as a line of text, where search finds it.
-        Its keys are in small letters, so that none is taken for a name."""
+        """Set the properties of the document, as metadata and as a line of text for search. Keys in the line
+        are in small letters, so that the rules take no key for a name."""
         pairs = list(pairs)
         self.meta = metadata(pairs)
         values: dict[str, dict[str, None]] = {}  # each value once, in the order given
@@ -147,14 +152,14 @@ LISTED = 20  # faults of a document that are listed one by one
 
 
 def left_out(name: str, kinds: Mapping[str, int]) -> Iterator[Skipped]:
-    """Yield what was left out of a document, counted by kind, if anything was."""
+    """Yield an entry for the report with the parts of a document that were left out, if there are any."""
     counts = [(kind, number) for kind, number in sorted(kinds.items()) if kind and number]
     if counts:
         yield Skipped(name, counted(dict(counts)), part=True, kinds=tuple(counts))
 
 
 def shortened(faults: Iterable[str]) -> list[str]:
-    """Return the first faults of a document, and how many more there are."""
+    """Return the first LISTED faults of a document; a last line counts the others."""
     listed = list(faults)
     further = len(listed) - LISTED
     return [*listed[:LISTED], f"and {further} more faults"] if further > 0 else listed
@@ -164,17 +169,20 @@ def shortened(faults: Iterable[str]) -> list[str]:
 
 
 def expand(paths: Iterable[str]) -> tuple[dict[str, Path | None], list[Failure]]:
-    """Return the existing files and folders (and "-") of paths and globs, in the order given, each with the
-    folder that its links are to stay in where a glob found it; and those that mean nothing.
+    """Expand paths and globs.
+
+    Returns:
+        Existing files and folders (and "-"), in the order given; for a match of a glob with the folder that
+        links must not leave, else with None. Then a failure for each path without a file.
 
     Raises:
-        InputError: None of them means anything.
+        InputError: No path leads to a file.
     """
     names: dict[str, Path | None] = {}
     failures: list[Failure] = []
     for path in paths:
         if path == "-" or os.path.exists(path):  # noqa: PTH110 (Path.exists raises for a name that no file can have)
-            names[path] = None  # by its name, whatever a glob says of it
+            names[path] = None  # a path in full wins over a glob that matches it
         elif not glob.has_magic(path):
             failures.append(Failure(printable(path), "no such file or folder"))
         elif matches := _matches(path):
@@ -212,15 +220,15 @@ def walk(
     follow_links: bool = False,
     rules: Sequence[Rule] = (),
 ) -> Iterator[Path | Failure]:
-    """Yield the files under a folder, sorted by name, each once; hidden names are left out, and what the
-    `.gitignore` of a folder leaves out.
+    """Yield the files under a folder, sorted by name, each once. Hidden names and names that a `.gitignore`
+    excludes are left out.
 
     Args:
         path: A folder, or a file.
-        seen: Resolved paths that are not read again; it grows.
-        within: What links are to stay in; the folder itself where none is given.
-        follow_links: Whether links that lead out of it are followed all the same.
-        rules: Those of `.gitignore` in folders above, the nearest first.
+        seen: Resolved paths that are not read again; this function adds to them.
+        within: Folder that links must not leave; by default `path`.
+        follow_links: Whether to follow links that leave the folder.
+        rules: Rules of `.gitignore` in folders above, the nearest first.
     """
     name = printable(path.as_posix())
     try:
@@ -228,7 +236,7 @@ def walk(
         if within is not None and not follow_links and not real.is_relative_to(within):
             reason = "a link that leads out of the folder; load what it leads to by its name, or with "
             yield Skipped(name, f"{reason}--follow-links")
-        elif real in seen:  # named twice, or a loop of links
+        elif real in seen:  # given twice, or a loop of links
             return
         elif path.is_dir():
             seen.add(real)
@@ -257,7 +265,7 @@ def walk(
 
 
 def unreadable(path: Path, error: Exception) -> Failure:
-    """Return the failure of a file or folder the system would not give."""
+    """Return the failure of a file or folder that the system does not open."""
     reason = str(error)
     if isinstance(error, OSError) and error.strerror:
         reason = error.strerror
@@ -265,13 +273,13 @@ def unreadable(path: Path, error: Exception) -> Failure:
 
 
 def opened(name: str, path: Path | None, stream: BinaryIO) -> File:
-    """Return a File whose head is read ahead; works for pipes too, which cannot go back."""
+    """Return a File with its head read ahead. The stream may be a pipe, which cannot seek."""
     head = stream.read(HEAD)
     return File(printable(name), path, head, io.BufferedReader(_Joined(head, stream), HEAD))
 
 
 class _Joined(io.RawIOBase):
-    """Bytes read already, then the rest of the stream they came from. Closing it leaves that stream open."""
+    """Read bytes that were read ahead, then the rest of their stream. `close` leaves that stream open."""
 
     def __init__(self, head: bytes, rest: BinaryIO) -> None:
         self._head, self._rest = head, rest
@@ -289,8 +297,8 @@ class _Joined(io.RawIOBase):
 
 
 def lines(file: File) -> Iterator[tuple[str, bytes | None]]:
-    """Yield each line with its place `file:line`; None for a line above 16 MiB, which is passed over without
-    being held."""
+    """Yield the place `file:line` and the bytes of each line. A line above 16 MiB is skipped without filling
+    memory, and gives None."""
     number = 0
     while line := file.stream.readline(MAX_LINE + 1):
         number += 1
@@ -300,6 +308,7 @@ def lines(file: File) -> Iterator[tuple[str, bytes | None]]:
         if len(line) <= MAX_LINE:
             yield place, line
             continue
+        # Skip the rest of the line.
         while line and not line.endswith(b"\n"):
             line = file.stream.readline(MAX_LINE)
         yield place, None
@@ -311,13 +320,13 @@ def line_too_long(place: str) -> UnusableError:
 
 
 def printable(name: str) -> str:
-    """Return a name that can be written in UTF-8."""
+    """Return a name with escapes for the characters that UTF-8 cannot encode."""
     return name.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 # --- encodings ---
 
-# The longer marks first: UTF-32 begins as UTF-16 does.
+# The longer marks come first: a mark of UTF-32 begins with a mark of UTF-16.
 _MARKS = (
     (codecs.BOM_UTF32_LE, "utf-32"),
     (codecs.BOM_UTF32_BE, "utf-32"),
@@ -326,16 +335,16 @@ _MARKS = (
 )
 _JAPANESE_MAIL = re.compile(rb"\x1b\$[B@]")  # ISO-2022-JP is pure ASCII, and would pass as UTF-8
 _NO_TEXT = re.compile("[\0-\x08\x0b\x0e-\x1a\x1c-\x1f\x7f-\x9f\ue000-\uf8ff\ufffd]")
-# Tried on 2,734 texts of 30 to 3,000 characters in 46 pairs of language and encoding (messages of programs):
-# three were read wrongly, of up to 80 characters; of those of 200 and more a fifth was refused. From a
-# foreign letter or two, as in "café", nothing can be told.
-# Bytes beyond ASCII; confidence; how far the next encoding that gives another text must lie behind.
+# Measured on 2,734 texts of 30 to 3,000 characters, messages of programs, in 46 pairs of language and
+# encoding: three texts, of up to 80 characters, were read wrongly; a fifth of the texts above 200 characters
+# was refused. The fewest bytes beyond ASCII (two letters, as in "café", tell nothing), the least confidence,
+# and the least ratio of confidences between the best encoding and the next that gives another text.
 _FEWEST, _SUREST, _AHEAD = 4, 0.1, 1.02
 _BEYOND_ASCII = bytes(range(128, 256))
 
 
 def strip_bom(file: File) -> File:
-    """Return a file in UTF-8 if a mark or zero bytes say that it is UTF-16 or UTF-32; any other as it is."""
+    """Return a UTF-16 or UTF-32 file, told by its mark or zero bytes, as UTF-8; other files unchanged."""
     for mark, codec in _MARKS:
         if file.head.startswith(mark):
             return transcode(file, codec)
@@ -346,7 +355,7 @@ def strip_bom(file: File) -> File:
 
 
 def _is_unmarked(sample: bytes, codec: str) -> bool:
-    """Return whether a text without a mark is in a kind of UTF-16: every other byte of its ASCII is zero."""
+    """Return whether a text without a mark is in this form of UTF-16, in which ASCII has zero bytes."""
     zeros, others = sample[1::2], sample[::2]
     if codec == "utf-16-be":
         zeros, others = others, zeros
@@ -356,7 +365,7 @@ def _is_unmarked(sample: bytes, codec: str) -> bool:
 
 
 def transcode(file: File, codec: str) -> File:
-    """Return the file as UTF-8. Raises UnusableError where the bytes are not of this encoding."""
+    """Return the file as UTF-8. Raises UnusableError if the bytes are not valid in this encoding."""
     try:
         data = file.stream.read().decode(codec).encode("utf-8", "surrogatepass")
     except UnicodeDecodeError as error:
@@ -365,8 +374,8 @@ def transcode(file: File, codec: str) -> File:
 
 
 def detect_encoding(data: bytes) -> str | None:
-    """Return the encoding of a text, if it can be told: UTF-8 where it can be that; else the likeliest, where
-    any that gives another text is far less likely."""
+    """Return the encoding of a text: UTF-8 if it decodes, else the likeliest encoding. Return None if an
+    encoding that gives another text is almost as likely."""
     if _JAPANESE_MAIL.search(data) and decode(data, "iso2022_jp"):
         return "iso2022_jp"
     if decode(data, "utf-8") is not None:
@@ -392,13 +401,13 @@ def detect_encoding(data: bytes) -> str | None:
 
 
 def is_damaged(data: bytes) -> bool:
-    """Return whether bytes are UTF-8 of which some have gone wrong: most of what is not ASCII is sound."""
+    """Return whether bytes are damaged UTF-8: most of their characters beyond ASCII decode."""
     text = data.decode("utf-8", "replace")
     return sum(character > "\x7f" for character in text) > 2 * text.count("\ufffd")
 
 
 def refusal(error: UnicodeDecodeError) -> str:
-    """Return why a text is not read: the byte that is not UTF-8, and what to do."""
+    """Return the message about a byte that is not UTF-8: the byte, its column, and how to help."""
     column = error.start - error.object.rfind(b"\n", 0, error.start)
     how = "save it as UTF-8"
     if not find_spec("chardet"):
@@ -408,7 +417,7 @@ def refusal(error: UnicodeDecodeError) -> str:
 
 
 def decode(data: bytes, codec: str) -> str | None:
-    """Return what bytes say in an encoding, if they can be that."""
+    """Return the text of bytes in an encoding; None if they do not decode."""
     # LookupError: Python has codecs that are no encodings of text
     with contextlib.suppress(UnicodeDecodeError, LookupError):
         return data.decode(codec)
@@ -423,7 +432,7 @@ Format: TypeAlias = Literal[
 ]  # fmt: skip
 
 _BINARY: dict[bytes, Format] = {b"%PDF-": "pdf", b"PK\x03\x04": "archive", b"PK\x05\x06": "archive"}
-# Formats that are not read, by how they begin. A later loader takes its line out of here and adds a Format.
+# Formats without a loader, by their first bytes. A new loader removes its line here and adds a Format.
 _FOREIGN = {
     b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": "an Office document of the old kind (.doc, .xls, .ppt) or with a "
     "password",
@@ -433,7 +442,7 @@ _FOREIGN = {
 
 @cache
 def _signatures() -> list[tuple[int, bytes, str]]:
-    """Return what tells files without text: at which byte they say so, the sign, and the kind."""
+    """Return the signatures of files without text: offset, bytes, and kind of file."""
     signatures = []
     for line in Path(__file__).with_name("signatures.txt").read_text("utf-8").splitlines():
         if not line.startswith("#"):
@@ -442,7 +451,7 @@ def _signatures() -> list[tuple[int, bytes, str]]:
     return signatures
 
 
-# A page may begin with an XML declaration and comments; its name decides where it begins with any other tag.
+# A page may begin with an XML declaration and comments. If it begins with another tag, its name decides.
 _HTML = re.compile(
     rb"(?:<\?xml[^>]{0,200}>\s*)?(?:<!--(?:(?!-->).){0,4000}-->\s*)*<(?:!doctype\s+html|html|head|body)[\s>]",
     re.IGNORECASE | re.DOTALL,
@@ -462,7 +471,8 @@ _CODE = tuple(
 )
 _MARKDOWN = (".md", ".markdown")
 _JSON = (".json", ".ipynb")
-# What the name decides if nothing in the text does: the first row that fits, so an ending is in one row only.
+# Formats by the ending of the name, if the text does not decide: the first row that fits.
+# An ending is in one row only.
 _NAMED: dict[Format, tuple[str, ...]] = {
     "jsonl": (".jsonl", ".ndjson"),
     "table": (".csv", ".tsv", ".tab"),
@@ -470,7 +480,7 @@ _NAMED: dict[Format, tuple[str, ...]] = {
     "rst": (".rst", ".rest"),
     "asciidoc": (".adoc", ".asciidoc"),
 }
-# Lines of "Name: value", and among them one that only mail has.
+# Lines of "Name: value", and headers that only mail has.
 _HEADERS = re.compile(
     rb"(?:[!-9;-~]{1,80}:[ \t]?[^\r\n]{0,4000}\r?\n(?:[ \t][^\r\n]{0,4000}\r?\n){0,200}){2}"
 )
@@ -480,7 +490,7 @@ _MAIL_ONLY = re.compile(
 )
 # Headers of a mail that a person saved or pasted as text.
 _WRITTEN = {b"from", b"to", b"cc", b"date", b"sent", b"subject", b"reply-to", b"bcc"}
-# "From " and who sent it, then headers.
+# A line of "From " and the sender, then headers.
 _MAILBOX = re.compile(rb"From \S[^\r\n]{0,300}\r?\n(?=[!-9;-~]{1,80}:[ \t])")
 _OBJECT = re.compile(rb'\{\s*["}]')
 CHAT_LINE = re.compile(
@@ -494,14 +504,14 @@ CHAT_LINE = re.compile(
 )
 """A message of WhatsApp: [01.05.24, 10:00:00] Ana: text, or 01/05/2024, 10:00 - Ana: text."""
 _LEVELS = word_set("trace debug info notice warn warning error critical fatal")  # of logs
-# How files of subtitles begin: by their name, or a number and a line with two times.
+# The start of a file of subtitles: the name of its format, or a number and a line with two times.
 _CLOCK = rb"(?:\d{1,3}:)?\d{1,2}:\d\d[.,]\d{1,3}"
 _TIMES = _CLOCK + rb"[ \t]*(?:-->[ \t]*|,(?=\d+:\d\d:\d\d\.))" + _CLOCK
 _SUBTITLES = re.compile(
     rb"WEBVTT(?=\s)(?=.{0,65000}?-->)|\[Script Info\](?=.{0,65000}?^Dialogue:)|(?:\d+[ \t]*\r?\n)?" + _TIMES,
     re.DOTALL | re.MULTILINE,
 )
-# How files begin that are one object, often on one line: OpenIE results and Panini's combined file.
+# The start of a JSON file that is a single object, often on one line: OpenIE results, Panini's combined file.
 _WHOLE = re.compile(rb'\{\s*"(?:docs"\s*:\s*\[|documents"\s*:\s*\{|metadata"\s*:\s*\{\s*"total_)')
 _ARRAY = re.compile(rb"\[\s*[{\]]")
 _HEADING = re.compile(rb"^ {0,3}#{1,6}[ \t]+\S.*\r?\n[ \t]*\r?\n", re.MULTILINE)
@@ -509,13 +519,13 @@ _FRONT_MATTER = re.compile(rb"---[ \t]*\r?\n[\w-]+[ \t]*:|\+\+\+[ \t]*\r?\n[\w-]
 
 
 def detect_format(file: File) -> Format:
-    """Return the format to read a file as. Raises UnusableError where it is none that is read."""
+    """Return the format of a file. Raises UnusableError if the format has no loader."""
     head = file.head.removeprefix(b"\xef\xbb\xbf")
     for magic, form in _BINARY.items():
         if head.startswith(magic):
             return form
     for at, sign, kind in _signatures():
-        # A sign of letters counts only if a NUL follows, as no text has one.
+        # A signature of letters counts only if the head has a NUL, which no text has.
         if head.startswith(sign, at) and (b"\0" in head or not sign.isascii()):
             advice = ": unpack it and load the folder" if "archive" in kind else f", {NO_TEXT}"
             raise NothingError(f"{kind}{advice}")
@@ -547,7 +557,7 @@ def detect_format(file: File) -> Format:
             return form
     if name.endswith(_JSON) or _ARRAY.match(body):
         return "json"
-    # One line with a # alone may be a comment.
+    # A single line with # may be a comment.
     marked = _FRONT_MATTER.match(body) or _HEADING.match(body) or len(_HEADING.findall(body)) > 1
     return "markdown" if name.endswith(_MARKDOWN) or marked else "text"
 
@@ -566,7 +576,7 @@ def _is_chat(body: bytes) -> bool:
 
 
 def _is_mail(body: bytes) -> bool:
-    """Return whether it begins with the headers of a mail, whatever its name."""
+    """Return whether a text begins with the headers of a mail."""
     headers = re.split(rb"\r?\n\r?\n", body, maxsplit=1)[0] + b"\n"
     names = set(re.findall(rb"^([!-9;-~]{1,80}):", headers.lower(), re.MULTILINE))
     if b"from" not in names or not _HEADERS.match(headers):
@@ -576,8 +586,8 @@ def _is_mail(body: bytes) -> bool:
 
 
 def _one_object_a_line(file: File, body: bytes, name: str) -> bool:
-    """Return whether the first line closes what it opens, or the second opens anew (the first may be broken).
-    An object alone is no list of lines."""
+    """Return whether a text has an object on each line: the first line ends with "}", or, if it is broken,
+    the second begins with "{". A single object is not JSON lines."""
     if _WHOLE.match(body):
         return False
     first, _, rest = body.partition(b"\n")

@@ -62,7 +62,7 @@ def read_lines(file: File) -> Items:
 
 
 def read_whole(file: File) -> Items:
-    """Yield what one JSON array or object holds. The format allows no less than the whole file in memory."""
+    """Yield the items of a JSON array or object. The format requires the whole file in memory."""
     data = file.stream.read().removeprefix(codecs.BOM_UTF8)
     text = decode_bytes(data, file.name)
     try:

@@ -31,7 +31,7 @@ _MOST_NAME = 200  # characters of the name of a picture
 
 
 def read(file: File) -> Items:
-    """Yield the document of a Markdown file, and what was left out."""
+    """Yield the document of a Markdown file, and the omissions."""
     text = decode(file)
     contents = Converted(loader="markdown")
     contents.title, contents.text = _front_matter(text, contents)
@@ -44,14 +44,14 @@ def read(file: File) -> Items:
 
 
 def write(file: File, contents: Converted, key: str = "", *, marked: bool = False) -> Items:
-    """Yield the document of a Markdown text. Its title is its own, as of front matter, else the first heading
-    of level one, else the file's name.
+    """Yield the document of a Markdown text. The title comes from front matter, else from the first heading
+    of level one, else from the file's name.
 
     Args:
-        file: That has it.
-        contents: The text, its title, its properties; what is left out of it is counted there.
-        key: Which of the documents of its file it is.
-        marked: Whether people wrote it, with marks of emphasis, links and comments.
+        file: The file.
+        contents: The text, its title and properties; gets the counts of omissions.
+        key: Key of the document within the file.
+        marked: Whether people wrote the text, with marks of emphasis, links and comments.
     """
     if marked:
         blocks = Blocks(contents.text, contents.left_out).read()
@@ -157,7 +157,7 @@ def _flat(key: str, value: object, depth: int = 0) -> Iterator[tuple[str, object
 
 
 def read_notebook(value: Fields, file: File) -> Items:
-    """Yield the document of a notebook: its Markdown, its code, and the beginning of what that gave."""
+    """Yield the document of a notebook: its Markdown, its code, and the beginning of its outputs."""
     contents = Converted(loader="notebook")
     parts: list[str] = []
     for cell in value["cells"]:

@@ -1,8 +1,8 @@
-"""The blocks of Markdown as people write it, parsed by markdown-it.
+"""Split Markdown as people write it into blocks.
 
-Parsed are CommonMark and tables. Before that, what other dialects add is taken out or opened: comments,
-includes, attribute lists, wiki links, footnotes, admonitions. HTML within the text is read as HTML. Code and
-formulas stay as they are.
+markdown-it parses CommonMark and tables. Before, the additions of other dialects are removed or turned into
+plain Markdown: comments, includes, attribute lists, wiki links, footnotes, admonitions. HTML in the text is
+read as HTML. Code and formulas stay unchanged.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
 
 STRUCK = "struck-out passage"
-"""What text is counted as that its author struck out: it is no current text, and left out."""
+"""The kind under which struck-out text is counted. It is left out, as it no longer holds."""
 
 # --- before the parser ---
 
-# Every class stops at the mark that opens it, so that no text makes these slow.
+# No pattern runs past a further opening mark, so that no text makes the patterns slow.
 _CODE = (
     r"^[ \t>]*(?P<fence>`{3,}|~{3,})(?s:.*?)(?:^[ \t>]*(?P=fence)[`~]*[ \t]*$|\Z)"
     r"|(?<!`)(?P<ticks>`+)(?!`)(?:[^`\n]|\n(?!\n))+(?P=ticks)(?!`)"
@@ -53,7 +53,7 @@ _INCLUDE = (
 _TEMPLATE = r"\{%-?[^\n]{0,500}?%\}"
 _SURE = r"""[#.][\w:.-]+|[\w:@-]+=(?:"[^"\n]*"|'[^'\n]*')"""
 _ANY = rf"""{_SURE}|[\w:@-]+=[^\s{{}}"'=]+"""
-# At the end of a line, or right behind what they describe.
+# Attributes stand at the end of a line, or right after the thing that they describe.
 _ATTRIBUTES = (
     r"\{:[^{}\n]*\}"
     rf"|[ \t]*\{{[ \t]*(?:{_SURE})(?:[ \t]+(?:{_ANY}))*[ \t]*\}}(?=[ \t]*#*[ \t]*$)"
@@ -65,7 +65,7 @@ _WIKI_LINK = (
     r"(?:\\?\|(?P<alias>[^\[\]\n]*))?\]\]"
 )
 WIKI_LINK = re.compile(_WIKI_LINK)
-# What no parser takes for the target of a link: templates, and paths with spaces.
+# Targets of links that no parser accepts: templates, and paths with spaces.
 _TARGET = (
     r"(?<=\]\()(?:[^()\n]*\{\{[^{}\n]*\}\}[^()\n]*"
     r"|(?=[^()\n]*[/.]\w)[^()<>\n\"']*[^\s()<>\"'][ \t]+[^\s()<>\"'][^()<>\n\"']*)(?=\))"
@@ -94,7 +94,7 @@ _OPTION = re.compile(r"[ \t]*:[\w-]+:|[ \t]{4}[\w-]+:(?:[ \t]|$)")
 _INDENTED_OPTION = re.compile(r"[ \t]{2,}\S")
 _ALERT = re.compile(r"([ \t]*>(?:[ \t]*>)*[ \t]*)\[![\w-]+\][+-]?[ \t]*(.*)$")
 _TITLE = re.compile(r"""title=["']([^"'\n]*)["']""")
-# Directives whose content is text; that of others is code, or they name what it is.
+# Directives with text in them. Others have code, or include something.
 _TEXT_DIRECTIVES = word_set(
     "admonition attention caution danger error hint important note seealso tip warning dropdown details card "
     "tab-item tab-set grid grid-item margin sidebar topic epigraph versionadded versionchanged deprecated "
@@ -109,7 +109,7 @@ _INCLUDING = re.compile(r"(?:literal)?include|toctree|auto\w+|image|figure|conte
 
 
 def link_name(link: re.Match[str]) -> str:
-    """Return what a wiki link shows: its alias, else the name of the note, else that of a heading here."""
+    """Return the text of a wiki link: its alias, else the name of the note, else the heading."""
     alias = (link["alias"] or "").strip()
     if alias:
         return alias
@@ -121,9 +121,9 @@ def _plain_markdown(text: str, left: LeftOut, formulas: list[str]) -> str:
     """Return a text as plain Markdown, without what dialects add to it.
 
     Args:
-        text: As it is written.
-        left: Counts what is left out.
-        formulas: Takes the formulas, each of which has a mark with its number in the plain text.
+        text: The text.
+        left: Counts the parts that are left out.
+        formulas: Gets the formulas; each is replaced by a mark with its number.
     """
 
     def plain(match: re.Match[str]) -> str:
@@ -153,20 +153,21 @@ def _plain_markdown(text: str, left: LeftOut, formulas: list[str]) -> str:
 
 
 class _Admonitions:
-    """The lines of a text without the marks of admonitions: a title is a paragraph, what is indented is not.
+    """Remove the marks of admonitions from a text: a title becomes a paragraph, and the content loses its
+    indent.
 
     Args:
-        text: As it is written.
-        left: Counts what is left out.
+        text: The text.
+        left: Counts the parts that are left out.
     """
 
     def __init__(self, text: str, left: LeftOut) -> None:
         self._lines, self._left = text.split("\n"), left
         self._closing = set(re.findall(r"^[ \t]*(:::|///)[:/]*[ \t]*$", text, re.MULTILINE))
-        self._opened: list[str] = []  # marks that open what is not closed yet
-        self._indents: list[int] = []  # of what is opened by its indentation
+        self._opened: list[str] = []  # marks of the containers that are open
+        self._indents: list[int] = []  # indents of the admonitions that are open
         self._fence = ""
-        self._is_dropped = False  # whether what is fenced is left out
+        self._is_dropped = False  # whether the fenced part is left out
         self._options: re.Pattern[str] | None = None  # lines of options may follow
 
     def lines(self) -> Iterator[str]:
@@ -174,7 +175,7 @@ class _Admonitions:
         for number, written in enumerate(self._lines):
             line, ends = self._without_indent(written)
             if ends:
-                yield ""  # no line goes on where an admonition ends
+                yield ""  # a paragraph ends with its admonition
             if self._fence:
                 if not self._is_dropped:
                     yield line
@@ -185,7 +186,8 @@ class _Admonitions:
                 yield from self._plain(line, number)
 
     def _without_indent(self, line: str) -> tuple[str, bool]:
-        """Return a line without the indentation of admonitions, and whether one of them ends before it."""
+        """Return a line without the indent of its admonitions, and whether an admonition ends before the
+        line."""
         ends = False
         if self._indents:
             line = line.expandtabs(4)
@@ -218,7 +220,7 @@ class _Admonitions:
         return [line]
 
     def _container(self, line: str, match: re.Match[str]) -> list[str]:
-        """Return the title of a container, or the line of one that is code; what includes is counted."""
+        """Return the title of a container with text, or the line that opens code. Includes are counted."""
         indent, directive, name, rest = match.groups("")
         mark = line.strip()[:3]
         word = (directive or name).strip(".").partition(" ")[0]
@@ -269,7 +271,7 @@ _BLOCKS = word_set("""
     address article aside blockquote body caption center dd details dialog div dl dt fieldset
     figcaption figure footer form h1 h2 h3 h4 h5 h6 header hr li main nav ol p pre section summary
     table tr ul""")
-# Tags whose text is left out, by what it is counted as ("" if it is not).
+# Tags whose text is left out, with the kind that is counted; "" for no count.
 _UNSEEN = {
     **dict.fromkeys(("del", "s", "strike"), STRUCK),
     **dict.fromkeys(("head", "script", "style"), ""),
@@ -287,25 +289,25 @@ _VOID = word_set("area base br col embed hr img input link meta param source tra
 
 
 class _Html(HTMLParser):
-    """The text of a piece of HTML, in blocks.
+    """Read a piece of HTML into blocks of text.
 
     Args:
-        left: Counts what is left out.
-        is_closed: Tells whether a tag of a name is closed in the text; one that is not is no HTML.
-        is_inline: Whether it is a part of a paragraph, whose line ends stay.
+        left: Counts the parts that are left out.
+        is_closed: Tells whether the text closes a tag of this name; an unknown tag that stays open is text.
+        is_inline: Whether the piece is part of a paragraph, which keeps its line ends.
     """
 
     def __init__(self, left: LeftOut, is_closed: Callable[[str], bool], *, is_inline: bool) -> None:
         super().__init__(convert_charrefs=True)
         self._left, self._is_closed, self._is_inline = left, is_closed, is_inline
         self.blocks: list[Block] = []
-        self._text: list[str] = []  # of the block or cell, in pieces
-        self._raised: list[int] = []  # the pieces where sup and sub begin
+        self._text: list[str] = []  # pieces of the open block or cell
+        self._raised: list[int] = []  # indices of the pieces at which sup and sub begin
         self._skipped = ""  # the tag whose text is left out
-        self._depth = 0  # of tags of this name
+        self._depth = 0  # number of open tags of this name
         self._cells: list[str] = []
         self._rows: list[str] = []
-        self._block = ""  # the tag of the block
+        self._block = ""  # the tag of the open block
 
     def read(self, text: str) -> list[Block]:
         """Return the blocks of a text."""
@@ -398,7 +400,7 @@ class _Html(HTMLParser):
 
 
 def lines_block(text: str) -> Block:
-    """Return a block of lines, which stay whole."""
+    """Return a block of lines, which is never split within a line."""
     return Block(f"{text}\n\n", "lines")
 
 
@@ -418,7 +420,7 @@ _TABLE = re.compile(r"[ \t]*\|.*(?:\n[ \t]*\|.*)*")
 
 
 def converted_blocks(text: str) -> Iterator[Block]:
-    """Yield the blocks of a text in Markdown that a converter wrote, which has no marks within lines."""
+    """Yield the blocks of Markdown that a converter wrote, which has no marks within lines."""
     parser = MarkdownIt("zero").enable(["code", "fence", "heading", "lheading", "hr"])
     lines = text.split("\n")
     words = cache(partial(vocabulary, text))
@@ -432,7 +434,7 @@ def converted_blocks(text: str) -> Iterator[Block]:
         written = "\n".join(lines[slice(*token.map)]).rstrip()
         if token.type == "fence":
             yield lines_block(written)
-        elif token.type == "code_block":  # indented text, as of definitions
+        elif token.type == "code_block":  # indented text, such as definitions
             for part in re.split(r"\n\s*?\n", written):
                 yield lines_block(join_lines(part, words))
         elif token.type == "inline" and is_heading:
@@ -444,11 +446,11 @@ def converted_blocks(text: str) -> Iterator[Block]:
 
 
 class Blocks:
-    """The blocks of a Markdown text that people wrote.
+    """Split a Markdown text that people wrote into blocks.
 
     Args:
-        text: Without front matter.
-        left: Counts what is left out.
+        text: The text, without front matter.
+        left: Counts the parts that are left out.
     """
 
     def __init__(self, text: str, left: LeftOut) -> None:
@@ -460,8 +462,8 @@ class Blocks:
         self._is_closed = cache(lambda tag: f"</{tag}" in self._text.lower())
         self._blocks: list[Block] = []
         self._end = -1  # the line after the last prose
-        self._depth = 0  # of the HTML around, in which what is indented is no code
-        self._marks: list[str] = []  # of the list items around
+        self._depth = 0  # depth in HTML blocks, in which indented text is no code
+        self._marks: list[str] = []  # marks of the list items that are open
         self._row: list[str] = []
         self._rows: list[str] = []
 
@@ -522,7 +524,7 @@ class Blocks:
             self._take_prose(text, *(token.map or (0, 0)))
 
     def _level(self, token: Token) -> int:
-        """Return the level of a heading, which its next token does not tell."""
+        """Return the level of a heading from its line, as the token of its text has no level."""
         start, end = token.map or (0, 0)
         marks = re.match(r"[ >]*(#{1,6})(?!#)", self._lines[start])
         if marks:
@@ -531,7 +533,7 @@ class Blocks:
         return 1 if below.lstrip(" >").startswith("=") else 2
 
     def _take_prose(self, text: str, start: int, end: int) -> None:
-        """Add a paragraph to the block that ends in the line before, if one does, else as a block."""
+        """Add a paragraph: to the last block if that ends in the line before, else as a new block."""
         if self._marks:
             *outer, mark = self._marks
             outer_indent = " " * len("".join(outer))
@@ -548,8 +550,8 @@ class Blocks:
         self._end = end
 
     def _inline(self, tokens: list[Token]) -> str:
-        """Return the text of a paragraph: without emphasis and the targets of links, read as HTML where it
-        has tags."""
+        """Return the text of a paragraph, without emphasis and the targets of links. A paragraph with tags is
+        read as HTML."""
         code: list[str] = []
         parts: list[str] = []
         is_html = any(token.type in ("html_inline", "s_open") for token in tokens)

@@ -47,11 +47,11 @@ _FIRST_DAY = datetime.datetime(1899, 12, 30)
 
 
 def shown(value: object, code: str) -> str:
-    """Return what a cell shows, in one line.
+    """Return the displayed text of a cell, in one line.
 
     Args:
-        value: Of the cell.
-        code: Its number format.
+        value: Value of the cell.
+        code: Number format of the cell.
     """
     if value is None:
         return ""

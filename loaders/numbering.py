@@ -25,10 +25,10 @@ BULLETS = (
 
 
 class Styles:
-    """The styles of a Word document. A style has what it does not say from the style that it is based on.
+    """Read the styles of a Word document. A style inherits missing settings from its base style.
 
     Args:
-        data: The part that holds them, None if there is none.
+        data: The part with the styles, None without one.
     """
 
     def __init__(self, data: bytes | None) -> None:
@@ -41,7 +41,7 @@ class Styles:
         self._known: dict[tuple[str | None, str | None, str], bool] = {}
 
     def chain(self, name: str | None) -> Iterator[Element]:
-        """Yield a style and those it is based on; the usual style of paragraphs for one that is not there."""
+        """Yield a style and its base styles; for an unknown style the usual style of paragraphs."""
         style = self._styles.get(name or "", self._default)
         for _ in range(_MOST_DEPTH):
             if style is None:

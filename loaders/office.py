@@ -42,8 +42,8 @@ _UNREAD = (
 
 
 def markdown(data: bytes, contents: Converted) -> None:
-    """Read a document; see `Converted`. Raises UnusableError, and what its libraries raise for a broken
-    one."""
+    """Read a document, see `Converted`. Raises UnusableError, and errors of the libraries for a broken
+    document."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             names = archive.namelist()

@@ -58,7 +58,7 @@ def relations(parts: Parts, name: str) -> dict[str, tuple[str, str]]:
 
 
 def packed(parts: Parts) -> io.BytesIO:
-    """Return the texts as an archive again, for those who read one."""
+    """Return the texts as an archive again, for libraries that read an archive."""
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w") as archive:
         for name, data in parts.items():
@@ -68,7 +68,7 @@ def packed(parts: Parts) -> io.BytesIO:
 
 
 def marked(pieces: Iterable[tuple[bool, str]]) -> str:
-    """Return pieces of a text as one, with marks around those that are struck out."""
+    """Join pieces of a text, with marks around struck-out pieces."""
     text = ""
     for struck, group in groupby(pieces, key=lambda piece: piece[0]):
         words = "".join(word for _, word in group)

@@ -61,8 +61,8 @@ def read_keyed(record: Record) -> Items:
 
 
 def read_documents(values: Iterable[Mapping[str, object]], place: str, file: File) -> Items:
-    """Yield the workspaces of the chunks of several objects: those whose ids differ after the last _ alone
-    are of one document."""
+    """Yield the workspaces of the chunks of several objects. Chunks whose ids differ only after the last _
+    are one document."""
     documents: _Documents = {}
     for value in values:
         for key, chunk in value.items():

@@ -32,8 +32,8 @@ _MOST_PLACES = 4_000_000  # characters of a document; that takes some 20 seconds
 
 
 def read_pdf(data: bytes, contents: Converted) -> None:
-    """Read a PDF: its pages on lines of their own, and the title that its properties give it, where its first
-    page shows it too. Raises UnusableError."""
+    """Read a PDF: its pages on lines of their own, and the title of its properties if the first page shows it
+    too. Raises UnusableError."""
     with _LOCK:
         try:
             document = pypdfium2.PdfDocument(data)

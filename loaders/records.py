@@ -55,18 +55,18 @@ _TITLE = 200  # characters; a longer first line is text
 
 
 def read_record(record: Record) -> Items:
-    """Yield the document of one record, or what is wrong with it."""
+    """Yield the document of a record, or its failure."""
     document = record_document(record.value, record.place, "corpus")
     yield document if isinstance(document, Failure) else (record.place, document)
 
 
 def record_document(value: Mapping[str, object], place: str, loader: str) -> Document | Failure:
-    """Return the document of `title`, `text`, `id` and `source`, or what is wrong with it.
+    """Return the document of `title`, `text`, `id` and `source`, or a failure.
 
     Args:
         value: The record.
-        place: Where it is, for the failure.
-        loader: What reads it.
+        place: Place of the record, for a failure.
+        loader: Name of the loader.
     """
     text, title, name, source = (value.get(key) for key in ("text", "title", "id", "source"))
     reason = flaw(value)
@@ -98,8 +98,7 @@ def record_document(value: Mapping[str, object], place: str, loader: str) -> Doc
 
 
 def named(title: str, text: str) -> str:
-    """Return the source of a record without a name of its own, by what it says: the same in whatever file,
-    order or half it comes."""
+    """Return the source of a record without a name, from its content: the same in any file and order."""
     return f"{title}#{content_id(title, text)[:12]}"
 
 
@@ -117,7 +116,7 @@ def titled(passage: str) -> tuple[str, str]:
 
 
 def flaw(value: object) -> str | None:
-    """Return why no database holds what a record says, if that is so."""
+    """Return why no database can hold the content of a record, or None."""
     try:
         written = json.dumps(value, ensure_ascii=False)
     except RecursionError:
@@ -134,7 +133,7 @@ Entity: TypeAlias = tuple[str, Sequence[Role]]
 
 
 class PassageIndex:
-    """Where among some passages a name occurs; what occurs in none is put in the first."""
+    """Find the passages in which a name occurs; a name without a passage is put in the first."""
 
     def __init__(self, passages: Sequence[Passage]) -> None:
         self._first = passages[0].position
@@ -176,7 +175,8 @@ def _words(text: str) -> set[str]:
 def add_contents(
     assembler: Assembler, places: PassageIndex, entities: Iterable[Entity], phrases: Iterable[Phrase] = ()
 ) -> None:
-    """Add entities, each in every passage it occurs in, and verb phrases where their answers occur."""
+    """Add entities, each in every passage with its name, and verb phrases in the passages of their
+    answers."""
     for name, roles in entities:
         for position in places.of(name):
             if not assembler.entity(name, position, roles):
@@ -187,7 +187,7 @@ def add_contents(
 
 
 def finished(assembler: Assembler, extractor: str, place: str, faults: Iterable[str]) -> Items:
-    """Yield the workspace, and what is wrong with parts of it."""
+    """Yield the workspace, and failures of parts."""
     yield place, assembler.workspace(extractor)
     for fault in shortened([*faults, *assembler.faults]):
         yield Failure(place, fault, part=True)
@@ -200,7 +200,7 @@ def read_openie(record: Record) -> Items:
 
 
 def read_workspace(record: Record, loader: str = "workspaces") -> Items:
-    """Yield the workspace of one record, then what is wrong with parts of it."""
+    """Yield the workspace of a record, then failures of parts."""
     value, passage = record.value, record.value.get("passage")
     is_own = loader == "workspaces"
     has_text = isinstance(value.get("title"), str) and isinstance(value.get("text"), str)

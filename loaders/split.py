@@ -59,7 +59,7 @@ def paragraphs(text: str) -> Iterator[Block]:
 def split(blocks: Iterable[Block]) -> list[str]:
     """Return passages of about 200 words, in order, with nothing lost but the white space between them.
 
-    A cut falls before a heading if what precedes it and what it leads are of fair size, and between
+    A cut falls before a heading if the text before and the text below are of fair size, and between
     paragraphs if that gives a passage of fair size, else between sentences. A code block or table of up to
     240 words stays whole. Only a sentence above 1000 words is cut inside: at a line end, else at white space,
     else between characters. Headings without text give nothing.

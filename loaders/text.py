@@ -59,12 +59,12 @@ def write(file: File, contents: Converted, key: str = "") -> Items:
 
 
 def about_blocks(about: str) -> list[Block]:
-    """Return the properties of a document, if it has any, as text where search finds them."""
+    """Return the properties of a document, if there are any, as text for search."""
     return [Block(f"{about}\n\n", "lines")] if about else []
 
 
 def decode(file: File) -> str:
-    r"""Return the text of a file with \n line ends. Raises UnusableError where it has none."""
+    """Return the text of a file with \n line ends. Raises UnusableError if there is no text."""
     parts: list[bytes] = []
     for place, line in lines(file):
         if line is None:
@@ -79,14 +79,14 @@ def decode(file: File) -> str:
 
 
 def decode_bytes(data: bytes, name: str) -> str:
-    """Return what the bytes of a file say, in UTF-8 or in another encoding that can be told.
+    """Decode the bytes of a file, in UTF-8 or in another encoding that is detected.
 
     Args:
-        data: All of the file.
-        name: Names the file where it cannot be told.
+        data: All bytes of the file.
+        name: Name of the file, for the error.
 
     Raises:
-        UnusableError: It cannot be told.
+        UnusableError: The encoding is not clear.
     """
     try:
         return data.decode(detect_encoding(data) or "utf-8")
@@ -109,16 +109,16 @@ def document(
     """Yield a document of a file.
 
     Args:
-        file: That has it.
-        loader: What read it.
-        title: Its own title, "" for none; then `name` or its file's name is there, which is no name of
-            anything.
-        texts: Of its passages.
-        content: All it says: the name of what has no path.
-        name: A title that is no name.
-        key: Which of the documents of its file it is, "" for the only one.
-        meta: What is known about it.
-        sections: Those of its passages, where it has any.
+        file: The file.
+        loader: Name of the loader.
+        title: The document's own title. If it is "", the title is `name` or the file's name, which does not
+            count as a name.
+        texts: Texts of the passages.
+        content: The whole content, which names a document without a path.
+        name: A title that does not count as a name.
+        key: Key of the document within the file, "" for a single document.
+        meta: Metadata.
+        sections: Sections of the passages, if there are any.
     """
     shown = title or name or stem(file)
     passages: list[Passage] = []
@@ -131,7 +131,7 @@ def document(
 
 
 def source_of(file: File, content: str) -> str:
-    """Return the source that a file's path is; stdin has no path, so what it said is its name."""
+    """Return the source of a file: its path, or for stdin a name made from the content."""
     return file.path.as_posix() if file.path else f"stdin#{content_id(content)[:12]}"
 
 
@@ -150,7 +150,7 @@ _WINDOW = 60  # characters looked back, so that no text makes this slow
 
 
 def shifted(mark: str, sign: str) -> str:
-    """Write what is above (sign "^") or below ("_") the line: 10^6, x_i, H2O, 19th, [3]."""
+    """Write raised (sign "^") or lowered ("_") text: 10^6, x_i, H2O, 19th, [3]."""
     is_plain = mark.isalpha() if sign == "^" else mark.isdigit()
     if is_plain or not mark[:1].isalnum():
         return mark
@@ -168,19 +168,19 @@ _SUFFIXES = word_set("ish less hood same dom ing ington ness spring fold some")
 
 
 def vocabulary(text: str) -> Set[str]:
-    """Return the words of a text in small letters, those with hyphens whole."""
+    """Return the words of a text in small letters, words with hyphens whole."""
     return {word.replace("\u2010", "-") for word in _WORDS.findall(text.lower())}
 
 
 def join_lines(text: str, words: Callable[[], Set[str]] | None = None) -> str:
-    """Join the words that hyphens part at line ends, and take soft hyphens out.
+    """Join words that hyphens split at line ends, and remove soft hyphens.
 
-    A hyphen that belongs to its word stays: where the text writes the word so elsewhere, and before a capital
-    or a digit.
+    A hyphen that belongs to its word stays: if the text has the word with a hyphen elsewhere, and before a
+    capital or a digit.
 
     Args:
-        text: With line ends.
-        words: Gives the vocabulary of the whole document; by default, that of `text`.
+        text: The text, with line ends.
+        words: Returns the vocabulary of the whole document; by default the vocabulary of `text`.
     """
     if "\u00ad" in text:
         text = _SOFT.sub("", text)

@@ -85,8 +85,8 @@ _ABOUT = {
 
 
 def markdown(data: bytes, contents: Converted) -> None:
-    """Read a page: its Markdown, and the title that its head gives it where no heading of the first level
-    does. Raises UnusableError."""
+    """Read a page: its Markdown, and the title in its head unless there is a heading of the first level.
+    Raises UnusableError."""
     if len(data) > MOST:
         raise UnusableError(f"a page of more than {MOST // 2**20} MiB")
     page = decode_page(data, [declared(data)])

@@ -1,4 +1,4 @@
-"""A question from end to end: plan -> retrieve -> answer -> report."""
+"""Answer a question from end to end: plan -> retrieve -> answer -> report."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def prepare_query(question: str, options: AskOptions) -> tuple[Strategy[Any], Qu
     """Return the strategy and the query of a question.
 
     Raises:
-        InputError: They do not fit.
+        InputError: The question is empty, or the strategy does not follow the given plan.
     """
     strategy = options.strategy
     if isinstance(strategy, str):
@@ -60,12 +60,15 @@ def prepare_query(question: str, options: AskOptions) -> tuple[Strategy[Any], Qu
 
 
 def ask(strategy: Strategy[Any], query: Query, context: RetrievalContext) -> Answer:
-    """Answer a question by a memory that is not empty.
+    """Answer a question from a memory that is not empty.
 
     Args:
         strategy: The strategy.
         query: The query, with the plan of the user if there is one.
         context: The memory, its models, and the options of the question.
+
+    Raises:
+        InputError: The strategy needs a language model, and none is set.
     """
     start = perf_counter()
     if "llm" in strategy.needs and context.llm is None:
@@ -80,7 +83,7 @@ def ask(strategy: Strategy[Any], query: Query, context: RetrievalContext) -> Ans
     retrieved = added = None
     if strategy.name == AUTO.name and query.plan is None and query.answer:
         added = added_answer(context, query.question)
-    if added is not None:  # it wins over an earlier answer and a language model
+    if added is not None:  # a person's answer wins over the cache and the language model
         strategy = replace(strategy, run=search_fitting)
     elif _wants_overview(strategy, query, context):
         strategy = OVERVIEW
@@ -108,7 +111,7 @@ def ask(strategy: Strategy[Any], query: Query, context: RetrievalContext) -> Ans
         reranker = context.models_used.get("reranker")
         trace.reranker = reranker if reranker != "cosine" else None
         trace.exchanges = context.llm.exchanges if context.llm is not None else []
-        if trace == Trace():  # the strategy wrote none
+        if trace == Trace():  # the strategy wrote no trace
             trace = None
     plan, plan_source = query.plan, query.plan_source
     if retrieved.plan is not None:
@@ -147,7 +150,7 @@ def ask(strategy: Strategy[Any], query: Query, context: RetrievalContext) -> Ans
 
 
 def _wants_overview(strategy: Strategy[Any], query: Query, context: RetrievalContext) -> bool:
-    """Tell whether `auto` makes an overview: it takes a language model, and is no short answer."""
+    """Tell whether `auto` makes an overview, which needs a language model and is not a short answer."""
     if strategy.name != AUTO.name or query.plan is not None or not query.answer:
         return False
     if context.llm is None or context.options.short:
@@ -198,7 +201,7 @@ def _spent(llm: QuestionModel | None) -> Spent:
 
 
 def _without_search(query: Query, context: RetrievalContext) -> RetrievalResult | None:
-    """Return the answer of a statement over the graph, else of the question cache, or None."""
+    """Return an answer from a statement over the graph, else from the question cache, else None."""
     options, llm, retrieved = context.options, context.llm, None
     if llm is not None and options.may_query and asks_for_all(query.question):
         retrieved = answer_from_graph(query, context, llm)
@@ -210,8 +213,10 @@ def _without_search(query: Query, context: RetrievalContext) -> RetrievalResult 
 def _search(
     strategy: Strategy[Any], query: Query, context: RetrievalContext
 ) -> tuple[RetrievalResult, list[RankedPassage]]:
-    """Search, and return the result with the passages to return: `query.k` that were not shown before, as
-    long as there are any. The answer comes from the same passages, whatever was shown."""
+    """Search, and return the result with the passages to show: at most `query.k` that were not shown before.
+
+    The result keeps the first `query.k` passages, so earlier questions do not change the answer.
+    """
     options = context.options
     counts = (strategy.prefix_stable or strategy.name == AUTO.name) and asks_for_all(query.question)
     below = BELOW if context.llm is not None and query.answer else 0
@@ -226,7 +231,7 @@ def _search(
     found = retrieved.passages
     new = [passage for passage in found if passage.id not in options.shown]
     is_embedded = "embedder" in context.models_used
-    if options.shown and len(new) < query.k and is_embedded:  # the strategy looks no further
+    if options.shown and len(new) < query.k and is_embedded:  # the strategy stopped at its own limit
         new += _nearest(context, query, found)
     new = new[: query.k]
     if counts and query.answer and not below:
@@ -249,8 +254,8 @@ def _nearest(context: RetrievalContext, query: Query, found: Sequence[RankedPass
 
 
 def _plan(strategy: Strategy[Any], query: Query, context: RetrievalContext) -> Query:
-    """Have the model make a plan, or note why it made none. No plan is made without pairs, which its steps
-    search, nor for a strategy that wants none."""
+    """Let the model make a plan, or note why it made none. The strategy must want a plan, and the memory must
+    have pairs, which the steps search."""
     llm = context.llm
     wanted = context.options.plan is not False and query.plan is None
     if llm is None or not wanted or not strategy.wants_plan or not context.has_pairs:
@@ -265,14 +270,14 @@ def _plan(strategy: Strategy[Any], query: Query, context: RetrievalContext) -> Q
 def _answer(
     strategy: Strategy[Any], query: Query, retrieved: RetrievalResult, context: RetrievalContext
 ) -> tuple[AnswerDraft, str | None]:
-    """Return the strategy's own answer, else that of its chains or of the language model; and a note why the
-    language model gave none."""
+    """Return the answer of the strategy, else of the language model, else of the chains; and a note if the
+    language model gave no answer."""
     if retrieved.draft is not None:
         return retrieved.draft, None
     question, llm, options = query.question, context.llm, context.options
     ran = strategies().get(retrieved.ran or "", strategy)  # not every strategy is in the table
     draft = from_chains(question, retrieved, context.confidence(ran), answer=query.answer)
-    if draft.answer is not None and not draft.citations:  # its documents were replaced meanwhile
+    if draft.answer is not None and not draft.citations:  # the cited documents were replaced meanwhile
         draft = replace(draft, answer=None, source="none", abstained=True)
     is_small = draft.confidence is not None and draft.confidence < DOUBTED_BELOW
     doubt = is_small and not retrieved.selected
@@ -312,7 +317,7 @@ def _answer(
         return answer, None
     if answer.answer is not None and answer.text is None:
         context.notes.append(f"{llm.model} gave the short form of an answer")
-    is_overview = retrieved.prompt_name != "answer"  # it has searched for all
+    is_overview = retrieved.prompt_name != "answer"  # an overview has searched for everything
     if not is_overview and answer.missing not in (None, NOTHING_FOUND, NOT_SAID, UNSUPPORTED):
 
         def show(new: list[RankedPassage]) -> list[EvidenceLine]:
@@ -323,8 +328,8 @@ def _answer(
 
 
 def _shown(question: str, retrieved: RetrievalResult, context: RetrievalContext) -> list[EvidenceLine]:
-    """Return the evidence for the language model, with contradictions: what the strategy found to be read,
-    else the form that the options or else the strategy name."""
+    """Return the evidence for the language model, with contradictions. The strategy may bring its own; else
+    the options name the form, else the strategy does."""
     items = retrieved.items
     if items is None:
         forms: dict[str, Show] = {**FORMS, "compact": partial(compact, context)}

@@ -58,9 +58,8 @@ def edges_of(text: str, statements: Statements) -> list[Edge]:
     """Return the edges of a passage, each once, in the order of its text.
 
     Args:
-        text: The text of the passage with its title at the end, as mentions in the text show better which of
-            two names comes first.
-        statements: Those of the passage.
+        text: Text of the passage, then its title: the text shows better which of two names comes first.
+        statements: Statements of the passage.
     """
     folded = text.casefold()
 
@@ -141,7 +140,7 @@ def starts(vectors: NDArray[np.float32], follows: Sequence[bool], tau: float = T
 
     Args:
         vectors: (edges, dimension), of length 1.
-        follows: Whether an edge begins with the concept that the one before ends with; the first is ignored.
+        follows: Whether an edge begins with the concept that ends the edge before; the first is ignored.
         tau: The least fit of an edge in a run; the paper prints none.
     """
     begins: list[int] = []
@@ -169,7 +168,7 @@ def build(
     Args:
         connection: Writes the runs.
         reader: Reads passages and statements.
-        embedder: Loads the embedder; called only where something is missing.
+        embedder: Loads the embedder; called only if runs are missing.
         on_passages: Called before each transaction and at the end with the numbers of finished and of all
             passages; an exception from it ends the work.
     """
@@ -233,15 +232,15 @@ def edges_in(passages: Sequence[str], texts: dict[str, str], facts: Statements) 
 
 
 def vector_of(edge: Edge, vectors: Mapping[str, bytes]) -> NDArray[np.float32]:
-    """Return the vector of an edge, E-R-E (AutoPrunedRetriever, section 2.2): those of subject, relation and
-    object in a row, of length 1, (3 * dimension,). The cosine of two edges is the mean of their three cosines
-    (Prop. 16 with equal weights). vectors: packed, by id of a concept and name of a relation."""
+    """Return the vector E-R-E of an edge (AutoPrunedRetriever, section 2.2): the vectors of subject, relation
+    and object in a row, (3 * dimension,), of length 1. The cosine of two edges is the mean of their three
+    cosines (Prop. 16 with equal weights). vectors: Packed, by concept id or name of a relation."""
     vector = unpack_vectors([vectors[edge.subject], vectors[edge.relation], vectors[edge.object]]).ravel()
     return vector / max(float(np.linalg.norm(vector)), 1e-12)
 
 
 def runs_of(edges: Sequence[Edge], vectors: Mapping[str, bytes], tau: float = TAU) -> list[Run]:
-    """Return the runs of the edges of one document. vectors: as of `vector_of`; tau: as of `starts`."""
+    """Return the runs of the edges of a document. vectors: See `vector_of`. tau: See `starts`."""
     if not edges:
         return []
     follows = [False]

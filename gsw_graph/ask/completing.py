@@ -1,5 +1,5 @@
-"""Complete an answer: what the model says is missing is searched for once, and the model answers again from
-all lines. A part of a question may need other passages than the whole.
+"""Complete an answer: search once for the part that the model calls missing, and let the model answer again
+from all lines. A part of a question may need other passages than the whole.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def complete(
     show: Callable[[list[RankedPassage]], list[EvidenceLine]],
     read: Callable[[list[EvidenceLine]], AnswerDraft],
 ) -> AnswerDraft:
-    """Search for what a draft lacks, and have the model answer from its lines and those of new passages.
+    """Search for the missing part of a draft, and let the model answer from the old and the new lines.
 
     Args:
         context: The memory, within the scope of the question.
@@ -49,7 +49,7 @@ def complete(
         read: Has the model answer from lines.
 
     Returns:
-        The new answer; the draft if nothing was found that was not shown, or the model gives no answer.
+        The new answer; the draft if the search finds nothing new or the model gives no answer.
     """
     missing = single_line(draft.missing or "")[:_QUERY]
     shown = {item.passage.id for item in items}
@@ -70,8 +70,8 @@ def complete(
 def _in_budget(
     draft: AnswerDraft, items: Sequence[EvidenceLine], lines: Sequence[EvidenceLine]
 ) -> list[EvidenceLine]:
-    """Return the old and the new lines in the tokens of one reading. The new ones get what is left, and at
-    least half. The last old ones give way, first those that the draft does not cite."""
+    """Return old and new lines within the tokens of one reading. New lines get the rest of the budget, at
+    least half. Old lines give way from the last on, lines that the draft does not cite first."""
     size = _size(items)
     new = _beginnings(lines, max(BUDGET - size, BUDGET // 2))
     left = BUDGET - _size(new)

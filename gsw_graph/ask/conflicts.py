@@ -1,4 +1,4 @@
-"""Where passages contradict each other: the same question about the same thing, answered differently at the
+"""Find contradictions between passages: the same question about the same thing, answered differently for the
 same time (PathwiseRAG, equation 16)."""
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Days = list[tuple[str, str]]
 
 
 class Group(NamedTuple):
-    """Answers that agree, their passages, and the days of the sentences that state them."""
+    """Hold answers that agree, their passages, and the days of the sentences that state them."""
 
     answers: dict[str, None]  # in their order
     passages: dict[str, RankedPassage]

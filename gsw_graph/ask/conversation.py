@@ -1,8 +1,8 @@
 """Follow-up questions: keep the last turns of a conversation, and complete a question that depends on them.
 
-A rule tells whether a question may depend on earlier turns. A language model then writes it so that it stands
-by itself. Without a usable reply a name of the last turn takes the place of a pronoun, if only one can be
-meant.
+A rule tells whether a question may depend on earlier turns. A language model then rewrites the question so
+that it stands by itself. Without a usable reply, a name of the last turn replaces a pronoun, if only one name
+fits.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ class Conversation:
     """Ask questions that may depend on the last ones. Each conversation has turns of its own.
 
     Args:
-        ask: `Memory.ask`, or one with the same arguments.
+        ask: `Memory.ask`, or a function with the same arguments.
     """
 
     def __init__(self, ask: Callable[..., Answer]) -> None:
@@ -103,8 +103,8 @@ class Conversation:
 
 
 def completed(question: str, context: RetrievalContext) -> str:
-    """Return a question so that it stands by itself; as it is, if it does not depend on earlier turns, or if
-    it cannot be told what it means."""
+    """Return a question so that it stands by itself. The question stays unchanged if it does not depend on
+    earlier turns, or if its meaning is not clear."""
     turns, llm = context.options.turns[-TURNS:], context.llm
     if not turns or not depends(question):
         return question
@@ -142,8 +142,8 @@ def read(conversation: str, question: str, reply: str) -> str:
 
 
 def depends(question: str) -> bool:
-    """Tell whether a question may depend on earlier turns: it goes on from another, leaves out what it is
-    about, or points to something that no clause before names."""
+    """Tell whether a question may depend on earlier turns: it continues another question, has no subject, or
+    has a pronoun without a name before."""
     if _GOES_ON.match(question):
         return True
     point = _POINTS.search(question)  # a clause before it is before all others too
@@ -168,8 +168,8 @@ def with_name(follow_up: str, question: str, answer: str) -> str:
 
 
 def _meant(kind: str, question: str, answer: str) -> list[str]:
-    """Return the names that a pronoun for a person, a thing or a place can mean: those of the answer if the
-    question asks for such a one, else those of the question, by the word before a name."""
+    """Return the names that a pronoun for a person, a thing or a place can mean: names in the answer if the
+    question asks for this kind, else names in the question, by the word before a name."""
     asked = expected_type(question)
     if kind == asked:
         return _names(answer)

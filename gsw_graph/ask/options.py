@@ -230,7 +230,7 @@ def _reason(options: ScopeOptions, failed: Conditions) -> str:
 
 
 def _near_conditions(reader: Reader, options: ScopeOptions, failed: Conditions) -> str:
-    """Return what a condition that no document fits may mean: sources, keys or values like those it names."""
+    """Return suggestions for a condition that no document fits: similar sources, keys or values."""
     if "inside" in failed:
         return _near_sources(reader, options.inside) if options.folder is not None else ""
     if "where" not in failed:
@@ -268,8 +268,8 @@ def _last_part(source: str) -> str:
 
 
 def near_names(name: str, names: Iterable[str]) -> list[str]:
-    """Return the names that are most like another, whatever their case: those that hold it or are within it
-    too."""
+    """Return the names most similar to another, ignoring case. Names that contain it, or are part of it,
+    count as similar."""
     folded = {text.casefold(): text for text in names}
     wanted = name.casefold()
     like = difflib.get_close_matches(wanted, folded, n=_NEAR, cutoff=0.6)
@@ -297,11 +297,11 @@ def _sources(names: tuple[str, ...], folder: str | None) -> list[str]:
 
 
 def parse_condition(text: str) -> Fields:
-    """Parse a condition such as `author = "Grau"`, `year >= 1901` or `not tags contains tide`; a value that
+    """Parse a condition such as `author = "Grau"`, `year >= 1901` or `not tags contains tide`. A value that
     is not JSON is a text.
 
     Raises:
-        InputError: It is no condition.
+        InputError: The text is no condition.
     """
     match = _CONDITION.fullmatch(text)
     if match is None:

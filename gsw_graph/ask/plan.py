@@ -1,5 +1,5 @@
-"""Plans: sub-questions that wait for each other's answers. Parse the forms in which people and models write
-them, and have a language model make one (Panini, section 2.3).
+"""Make and parse plans: sub-questions that wait for each other's answers. A language model makes a plan
+(Panini, section 2.3); people and models write plans in several forms.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ _REFERENCE = re.compile(r"(?<![^\W_])#([0-9]+)(?![^\W_])")
 
 @dataclass(frozen=True, slots=True)
 class SubQuestion:
-    """One step of a plan. `#k` in its question stands for the answer of step k; nothing is retrieved for a
-    step that only compares."""
+    """Hold a step of a plan. `#k` in the question stands for the answer of step k. A step that only compares
+    retrieves nothing."""
 
     id: int
     question: str
@@ -54,8 +54,8 @@ Levels: TypeAlias = "tuple[tuple[SubQuestion, ...], ...]"
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Steps with the ids 1 to n in their order, which can be asked level by level. Raises InputError where
-    they cannot; see `check`."""
+    """Hold steps with the ids 1 to n in their order. Raises InputError if the steps cannot be asked level by
+    level; see `check`."""
 
     steps: tuple[SubQuestion, ...]
 
@@ -68,7 +68,7 @@ class Plan:
             )
 
     def levels(self) -> Levels:
-        """Return the steps that retrieve, in levels: those that need no answer, then those for these."""
+        """Return the steps that retrieve, in levels: each level needs only answers of earlier levels."""
         return _levels([step for step in self.steps if step.retrieve])
 
     def ancestors(self, id: int) -> frozenset[int]:
@@ -85,7 +85,8 @@ class Plan:
 
     @property
     def sinks(self) -> tuple[SubQuestion, ...]:
-        """Return the steps that retrieve and whose answers no other such step needs: there the chains end."""
+        """Return the steps at which chains end: they retrieve, and no other step that retrieves needs
+        them."""
         steps = [step for step in self.steps if step.retrieve]
         needed = needed_by(steps)
         return tuple(step for step in steps if step.id not in needed)
@@ -113,8 +114,8 @@ def check(steps: Sequence[SubQuestion]) -> None:
     """Check that steps, with any ids, are a plan.
 
     Raises:
-        InputError: There are none or too many, a question is blank, an id occurs twice, a reference cannot be
-            followed, or no step retrieves.
+        InputError: There are no steps or too many, a question is blank, an id occurs twice, a reference
+            cannot be followed, or no step retrieves.
     """
     check_number(len(steps))
     by_id: dict[int, SubQuestion] = {}
@@ -136,7 +137,7 @@ def check(steps: Sequence[SubQuestion]) -> None:
 
 
 def check_number(steps: int) -> None:
-    """Raise InputError for no steps, or too many."""
+    """Raise InputError if there are no steps or too many."""
     if not steps:
         raise InputError("the plan is empty", hint="Give it at least one question")
     if steps > MOST_STEPS:
@@ -194,10 +195,10 @@ _SHAPE = 'Give a list of questions, or of records such as {"id": 1, "question": 
 
 
 def load(argument: str) -> Plan:
-    """Read the plan that a command line gives: JSON if it begins with [ or {, else the path of a file of it.
+    """Read the plan of a command line: JSON if it begins with [ or {, else the path of a JSON file.
 
     Raises:
-        InputError: There is none, or see `parse`.
+        InputError: There is no such file, or the plan cannot be parsed (`parse`).
     """
     if argument.lstrip()[:1] in ("", "[", "{"):
         return parse(argument)
@@ -216,11 +217,11 @@ def load(argument: str) -> Plan:
 
 
 def parse(plan: object) -> Plan:
-    """Parse a plan in any of its forms, or JSON text of one; its steps get the ids 1 to n in their order.
-    Raises InputError where it is none, or cannot be followed.
+    """Parse a plan in any of its forms, or as JSON text. Steps get the ids 1 to n in their order. Raises
+    InputError if this is no plan, or if the plan cannot be followed.
 
     - records with `question` and, if not false, `retrieve`; `#k` means the step whose `id` is k, or the k-th
-      where no step has an id
+      if no step has an id
     - plain questions: `#k` means the k-th
     - MuSiQue's `question_decomposition`: `#k` means the k-th, whatever the ids; the gold answers are not read
     - Panini's records with `requires_retrieval`; `<ENTITY_Qk>` means the k-th, whatever the ids
@@ -385,7 +386,7 @@ def without_references(question: str) -> str:
 
 
 def followed(reply: object) -> Plan:
-    """Return the plan in a reply. Raises ValueError, with the repair, where it cannot be followed."""
+    """Return the plan in a reply. Raises ValueError, with advice for the model, if it cannot be followed."""
     try:
         return parse(_spaced(reply))
     except InputError as error:
@@ -407,8 +408,8 @@ def read_plan(reply: object) -> Plan:
 
 
 def check_about(plan: Plan, question: str) -> None:
-    """Raise ValueError if a plan has no words, or shares none with the question: small models repeat an
-    example of their instructions."""
+    """Raise ValueError if a plan shares no word with the question: small models repeat an example of their
+    instructions."""
     text = " ".join(step.question for step in plan.steps)
     if not re.search(r"\w", text):
         raise ValueError("the steps of the plan say nothing")

@@ -2,7 +2,7 @@
 
 Vectors find the earlier question. They do not distinguish "Where was she born?" from "Where did she die?", so
 they never decide: an earlier answer is returned if people confirmed it and the questions have the same words
-in the same order; else a language model, where one is set, answers from the citations of the earlier answer.
+in the same order; else the language model, if one is set, answers from the citations of the earlier answer.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def answer_from_cache(query: Query, context: RetrievalContext) -> RetrievalResul
     """Answer a question from an earlier one.
 
     Returns:
-        The earlier answer's passages with a draft of the answer, or None where no earlier question serves.
+        The earlier answer's passages with a draft of the answer; None if no earlier question fits.
     """
     vector = context.vector(query.question).tolist()
     with context.clock("database"):

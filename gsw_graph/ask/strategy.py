@@ -1,6 +1,6 @@
-"""Declare what a strategy is: its query, its result, and its record in the table of strategies.
+"""Define strategies: the query, the result, and the record in the table of strategies.
 
-`CONTRIBUTING.md` shows how one is added.
+`CONTRIBUTING.md` shows how to add a strategy.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ RecipeT = TypeVar("RecipeT")
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A question with its options.
+    """Hold a question with its options.
 
     Attributes:
         plan: Sub-questions to follow.
         k: The number of passages.
-        answer: False for the evidence alone.
+        answer: Whether to answer, or to return only the evidence.
         extra_k: The number of further passages for the reader, from a strategy that returns them at no cost.
-        plan_source: Where the plan is from, "given" or "llm".
+        plan_source: Source of the plan, "given" or "llm".
         plan_note: Why the language model made no plan.
     """
 
@@ -47,13 +47,13 @@ class Query:
 
 @dataclass(frozen=True)
 class AnswerDraft:
-    """An answer with its confidence and citations.
+    """Hold an answer with its confidence and citations.
 
     Attributes:
         source: "llm", "chain", "cache", "graph", "added" (by a person) or "none".
-        missing: What the evidence lacks.
-        tokens: Those of `evidence` and `prompt` as sent to a language model.
-        inferred: The answer follows from the citations, and is not stated there.
+        missing: Missing evidence, in words.
+        tokens: Tokens of `evidence` and `prompt`, as sent to a language model.
+        inferred: Whether the answer follows from the citations without being stated there.
         text: The answer in full, with the numbers of its citations; None if it is as short as the answer.
         statements: The parts of the answer.
     """
@@ -72,16 +72,16 @@ class AnswerDraft:
 
 @dataclass(frozen=True)
 class RetrievalResult:
-    """The result of a strategy.
+    """Hold the result of a strategy.
 
     Attributes:
-        passages: Best first.
-        chain_search: Its chains.
+        passages: Passages, best first.
+        chain_search: The chains.
         chain_passages: The passages of the chains, by id.
-        draft: Its own answer; without one, the answer comes from the chains or the language model.
-        plan: The plan that it made itself.
+        draft: The strategy's own answer; without it, chains or the language model answer.
+        plan: The strategy's own plan.
         ran: The strategy that ran, if another than the chosen one.
-        why: Why it ran, as words after "as".
+        why: Reason that `ran` was chosen, as words after "as".
         note: A failure on the way, such as a useless reply of the language model; `eval` counts it.
         conflicts: Contradictions between passages.
         extra: The passages after `passages`, as many as the query names.
@@ -90,7 +90,7 @@ class RetrievalResult:
         evidence: The form of the evidence, if the options name none.
         prompt_name: The prompt of the answer.
         confidence: Without chains, the probability that the memory contains the answer.
-        selected: A language model chose the passages, so that a small confidence decides nothing.
+        selected: Whether a language model chose the passages; a small confidence then decides nothing.
     """
 
     passages: list[RankedPassage]
@@ -133,20 +133,20 @@ ChainScale: TypeAlias = "tuple[float, ...]"
 
 @dataclass(frozen=True)
 class Strategy(Generic[RecipeT]):
-    """A way to retrieve passages for a question.
+    """Retrieve passages for a question.
 
     Attributes:
         name: The name for `--strategy`.
-        help: One line about it.
+        help: A line of help.
         run: Retrieves; it may search, call the language model, search again, and answer.
-        recipe: Its constants.
+        recipe: Constants of the strategy.
         recipes: Recipes by name.
-        follows_plan: It follows a plan, of the user or of a language model.
-        makes_plan: It makes its own plan, so that no other is made for it.
-        needs: What it cannot run without.
-        gives: What it returns.
+        follows_plan: Whether it follows a plan, of the user or of a language model.
+        makes_plan: Whether it makes its own plan, so that no other is made.
+        needs: Parts that it requires, such as "llm".
+        gives: Parts of its result.
         confidence: The scale of the confidence of its chains.
-        prefix_stable: Its first passages do not depend on `k`, and more cost little.
+        prefix_stable: Whether its first passages do not depend on `k`, and further passages cost little.
     """
 
     name: str
@@ -181,7 +181,7 @@ class Strategy(Generic[RecipeT]):
 
 @dataclass(frozen=True, slots=True)
 class NoRecipe:
-    """The recipe of a strategy without constants."""
+    """Hold no constants, for a strategy without any."""
 
 
 RANK_CONSTANT = 60  # k of Cormack 2009

@@ -65,22 +65,22 @@ def query_by_question(
     timeout: float | None,
     check: Check,
 ) -> AskedTable | None:
-    """Have a model write one statement for a question, and run it. The model is told once what is wrong with
-    its statement.
+    """Let a model write a statement for a question, and run the statement. If it cannot be run, the model is
+    told once.
 
     Args:
         question: The question.
-        reader: Of the memory; its scope is not applied.
+        reader: Reader of the memory, whose scope is not applied.
         llm: The model.
-        timeout: In seconds, of a statement.
-        check: Called now and then; what it raises ends the statement.
+        timeout: Seconds for a statement.
+        check: Called now and then; an error ends the statement.
 
     Returns:
         The first rows; None if the model says that no statement answers the question.
 
     Raises:
         InvalidReplyError: No statement of the model could be run.
-        ModelUnavailableError: No call works any more.
+        ModelUnavailableError: No request will get a reply any more.
     """
 
     def run(reply: object) -> AskedTable | None:
@@ -189,12 +189,12 @@ def _ids(row: Fields) -> list[str]:
 
 
 def answer_from_graph(query: Query, context: RetrievalContext, llm: QuestionModel) -> RetrievalResult | None:
-    """Answer a question from the rows of a statement: each is a part of the answer, and cites passages behind
-    it.
+    """Answer a question from the rows of a statement. Each row is a part of the answer, and cites its
+    passages.
 
     Returns:
         The passages with a draft of the answer; None if the model writes no statement that runs, no row has a
-        value, or there is no passage behind the rows: then sentences may still have the answer.
+        value, or no row has a passage. Sentences may still have the answer then.
     """
     try:
         with context.clock("cypher"):

@@ -32,7 +32,7 @@ _R = TypeVar("_R")
 
 
 class Dialect(Protocol):
-    """What differs between servers: how a schema is made, and what is known to only read."""
+    """Declare the differences between servers: how to make a schema, and which statements only read."""
 
     name: str
     version: str
@@ -44,7 +44,8 @@ class Dialect(Protocol):
 
 @dataclass(slots=True)
 class Connection:
-    """An open way to a graph; `close()` ends what `connect` started (a child process too)."""
+    """Hold an open connection to a graph. `close()` ends everything that `connect` started, a child process
+    too."""
 
     driver: Driver
     database: str
@@ -63,15 +64,15 @@ class Connection:
         return replace(base, driver=driver, url=url, memory=name, default=base)
 
     def session(self, **options: Any) -> Session:
-        """A session of the database that sees what others of this connection wrote, on a cluster too.
-        options: as the driver takes it."""
+        """Return a session of the database that sees earlier writes of this connection, on a cluster too.
+        options: Arguments of the driver's session."""
         bookmarks = self.driver.execute_query_bookmark_manager
         session = self.driver.session(database=self.database, bookmark_manager=bookmarks, **options)
         return session if self.writing is None else cast("Session", OneWriter(session, self.writing))
 
     def read(self, name: str, **parameters: Any) -> list[Record]:
-        """Return the records of a statement of `cypher/` that reads; the driver runs it again where it fails
-        for a moment."""
+        """Return the records of a reading statement of `cypher/`. The driver runs the statement again after a
+        temporary failure."""
         text = statement(name, self.dialect.name)
         options: Fields = {"database_": self.database, "routing_": "r"}
         records: list[Record]
@@ -99,7 +100,8 @@ class Connection:
 
 
 def open_driver(url: str, auth: tuple[str, str] | None, **options: Any) -> Driver:
-    """Return a driver that shows no notifications and sends no telemetry. options: as the driver takes it."""
+    """Return a driver that shows no notifications and sends no telemetry. options: Arguments of the
+    driver."""
     from neo4j import GraphDatabase
 
     return GraphDatabase.driver(
@@ -108,10 +110,10 @@ def open_driver(url: str, auth: tuple[str, str] | None, **options: Any) -> Drive
 
 
 def with_plain_errors(method: Callable[_P, _R]) -> Callable[_P, _R]:
-    """For methods of an object with a `_connection`: what the driver raises becomes an EngineError that says
-    where and what to do.
+    """Decorate a method of an object with a `_connection`: an error of the driver becomes an EngineError that
+    says where it happened and what to do.
 
-    So does a call after the object was closed (`_closed`).
+    A call after the object was closed (`_closed`) raises EngineError too.
     """
 
     @wraps(method)
@@ -131,11 +133,11 @@ def with_plain_errors(method: Callable[_P, _R]) -> Callable[_P, _R]:
 
 
 def read_again(read: Callable[[], _R]) -> _R:
-    """Return what `read` returns. A read that fails because another transaction removed a record meanwhile
-    runs again, at most five times in all.
+    """Return the result of `read`. If another transaction removed a record meanwhile, `read` runs again, at
+    most five times in all.
 
     Raises:
-        Neo4jError: the read failed for another reason, or each time.
+        Neo4jError: The read failed for another reason, or each time.
     """
     from neo4j.exceptions import Neo4jError
 
@@ -149,7 +151,7 @@ def read_again(read: Callable[[], _R]) -> _R:
 
 
 def to_engine_error(error: Exception, where: str) -> EngineError:
-    """What the driver raised while the memory at `where` was in use, in one sentence with a next step."""
+    """Return an error of the driver, at the memory `where`, as one sentence with a next step."""
     from neo4j.exceptions import ConstraintError, ServiceUnavailable, SessionExpired
 
     if isinstance(error, ConstraintError):

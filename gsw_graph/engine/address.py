@@ -1,4 +1,4 @@
-"""Where a memory is: a folder or the address of a server, and the name of the memory in it."""
+"""Parse where a memory is: a folder or the address of a server, and the name of the memory in it."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ _PARAMETERS = ("memory", "policy")  # of an address; the second is for a cluster
 
 
 def split_address(address: str) -> tuple[str, str]:
-    """Return where a database is, and the name of a memory in it: `bolt://host/?memory=notes`. The name is
-    empty for the default memory. Raises InputError for what is no name, and for an unknown parameter."""
+    """Return the address of a database and the name of a memory in it: `bolt://host/?memory=notes`. The name
+    is empty for the default memory. Raises InputError for an invalid name, and for an unknown parameter."""
     place, _, query = address.rpartition("?")
     options = query.split("&")
     names_memory = any(option.startswith("memory=") for option in options)
@@ -45,7 +45,7 @@ def split_address(address: str) -> tuple[str, str]:
 
 
 def check_name(name: str, where: str | None = None) -> None:
-    """Raise InputError for what is no name of a memory."""
+    """Raise InputError if a text is not a valid name of a memory."""
     if not _NAME.fullmatch(name):
         raise InputError(
             f"{name!r} is no name of a memory",
@@ -55,7 +55,7 @@ def check_name(name: str, where: str | None = None) -> None:
 
 
 def check_address(memory: str) -> None:
-    """EngineError for what was meant as a url and is none, as `bolt:/host`, which would else be a folder."""
+    """Raise EngineError for a broken url such as `bolt:/host`, which would otherwise be a folder."""
     scheme = re.match(r"(bolt|neo4j|https?)(\+s|\+ssc)?:(?!//)", memory, re.IGNORECASE)
     if scheme:
         hint = f"Use bolt://HOST:7687, or ./{memory} for a folder of that name"
@@ -66,7 +66,7 @@ def check_address(memory: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """A url taken apart; `url` holds no user and no password."""
+    """Hold the parts of a url. `url` has no user and no password."""
 
     url: str
     scheme: str
@@ -78,8 +78,8 @@ class Address:
 
 
 def parse(url: str) -> Address:
-    """Take a `bolt://` or `neo4j://` url apart; a user, a password and a database in it are accepted
-    though the driver refuses them."""
+    """Parse a `bolt://` or `neo4j://` url. It may have a user, a password and a database, which the driver
+    refuses."""
     scheme, _, rest = url.strip().partition("://")
     scheme = scheme.lower()
     # from the right, because a password may hold any sign

@@ -66,8 +66,8 @@ def connect(settings: Settings, meanwhile: Callable[[], None] | None = None) -> 
 
 
 class EmbeddedDialect:
-    """ArcadeDB: schema by its own languages, reads and writes distinguished by its own parser, both in its
-    process."""
+    """Use ArcadeDB: its own languages make the schema, and its own parser tells reads from writes, both in
+    its process."""
 
     name = "arcadedb"
 
@@ -89,8 +89,8 @@ class EmbeddedDialect:
         """Indexes answer as soon as they exist."""
 
     def read_only_violation(self, query: str) -> str | None:
-        """Return what the query does beyond reading the memory, by the engine's own parser and our look at
-        its words; nothing is run."""
+        """Return what a query does beyond reading the memory, by the engine's parser and by the words of the
+        query. The query does not run."""
         if readonly.asks_server(query):
             return None
         if "PROFILE" in readonly.preamble(query):
@@ -108,8 +108,8 @@ class EmbeddedDialect:
 
 
 class EngineProcess:
-    """A running child; `ready` has its Bolt port and its version. `meanwhile` is
-    called once while it starts."""
+    """Run a child process of the engine. `ready` has its Bolt port and its version. `meanwhile` is called
+    once while it starts."""
 
     def __init__(
         self,
@@ -143,7 +143,7 @@ class EngineProcess:
         atexit.register(self.stop)
 
     def ask(self, question: Fields, seconds: float = START_SECONDS) -> Fields:
-        """Return the child's answer to one question, such as `embedded_child.answer` takes."""
+        """Return the child's answer to a question of `embedded_child.answer`."""
         with self._asking:
             self._asked += 1
             with contextlib.suppress(OSError, ValueError):  # it has ended, or is closed

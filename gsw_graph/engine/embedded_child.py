@@ -172,15 +172,15 @@ def start_server(folder: Path, heap: str, more_jvm_args: list[str]) -> tuple[Any
 
 
 def answer(server: Any, question: dict[str, Any]) -> dict[str, Any]:
-    """Answer a question about a database, which is made where there is none.
+    """Answer a question about a database, and make the database if there is none.
 
     Args:
-        server: the engine.
-        question: `{"analyze": query, "database": name}`: what the parser says that a query would do; or
+        server: The engine.
+        question: `{"analyze": query, "database": name}`: the effects of a query by the parser; or
             `{"command": text, "language": "sql" or "opencypher", "database": name}`: run it.
 
     Returns:
-        `operations` and `reads`, or nothing; `failed`, with the reason, where it cannot be done.
+        `operations` and `reads`, or nothing; after a failure the reason as `failed`.
     """
     try:
         database = server.create_database(question["database"])._java_db
@@ -216,13 +216,13 @@ def cache_file(folder: Path) -> Path:
 
 
 def jvm_arguments(folder: Path) -> list[str]:
-    """Return the arguments of Java that use the cache where there is one."""
+    """Return the arguments of Java, with the cache if there is one."""
     file = cache_file(folder)
     return [f"-XX:AOTCache={file}", "-Xlog:aot=off", "-Xlog:cds=off"] if file.exists() else []
 
 
 def record_aside(folder: Path, heap: str) -> None:
-    """Where there is no cache, start a process of low priority that makes one, and do not wait for it."""
+    """If there is no cache, start a process of low priority that makes it, without waiting."""
     with contextlib.suppress(OSError):
         if cache_file(folder).exists():
             return

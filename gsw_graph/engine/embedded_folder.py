@@ -122,10 +122,10 @@ def listens(host: str, port: int) -> bool:
 
 
 class FolderLock:
-    """One process has a memory open. The lock is the operating system's, so that a file left by `kill -9`
-    never blocks.
+    """Let a single process open a memory. The operating system holds the lock, so that a file left by `kill
+    -9` never blocks.
 
-    `owner.json` names the holder for people. The holder removes it first when it stops: a lock without it
+    `owner.json` names the holder for people. A stopping holder removes this file first, so a lock without it
     is about to be free.
     """
 
@@ -137,7 +137,7 @@ class FolderLock:
         """Take the lock, and wait up to `patience` seconds for a holder that is stopping.
 
         Returns:
-            None when the lock is ours now, else who holds it.
+            None if this process has the lock now, else the holder.
         """
         end = time.monotonic() + patience
         seen = None
@@ -152,7 +152,7 @@ class FolderLock:
         return None
 
     def holder(self) -> Fields | None:
-        """Return what the holder wrote about itself, None where there is nothing to read."""
+        """Return the text that the holder wrote about itself; None if there is none."""
         try:
             holder: Fields = json.loads(self._owner.read_text(encoding="utf-8"))
         except (OSError, ValueError):
@@ -184,7 +184,7 @@ class FolderLock:
 
 @dataclass(frozen=True)
 class RunningServer:
-    """A server that runs; its owner's token is new at each start."""
+    """Hold the address of a running server and its owner's token, which is new at each start."""
 
     address: str
     token: str
@@ -192,8 +192,8 @@ class RunningServer:
     @classmethod
     @contextlib.contextmanager
     def announced(cls, memory: str, address: str, token: str) -> Iterator[None]:
-        """Leave the file while this process serves a memory in a folder; only its owner can read it. A memory
-        on Neo4j has none: every process reaches that."""
+        """Keep a file that announces the server of a memory in a folder, readable by its owner only. A memory
+        on Neo4j needs no file, as every process reaches it."""
         if "://" in memory:
             yield
             return
@@ -206,8 +206,8 @@ class RunningServer:
 
     @classmethod
     def find(cls, memory: str) -> RunningServer | None:
-        """Return the server that has a memory in a folder open, None where none has. A file that `kill -9`
-        left behind says nothing: the lock of the folder ended with its process."""
+        """Return the server that has a memory in a folder open; None without one. A file left by `kill -9`
+        does not count, as the lock of the folder ended with its process."""
         place, _ = split_address(memory)
         if "://" in place:
             return None

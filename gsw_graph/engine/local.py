@@ -1,5 +1,5 @@
-"""A private Neo4j with Browser for one user: started by Docker where an engine answers, else from Maven
-Central with Java.
+"""Run a private Neo4j with Browser for one user, by Docker if an engine answers, else from Maven Central with
+Java.
 
 Everything lies below `settings.cache_dir / "neo4j"`: `lib/<release>/` the jars, `<line>/` one home for
 each version line.
@@ -99,8 +99,8 @@ _PLACES = (
 
 @dataclass(frozen=True, slots=True)
 class LocalServer:
-    """A private Neo4j as it is now; `by` is "docker" or "maven", `pid` None under Docker or when it does not
-    run."""
+    """Hold the state of a private Neo4j. `by` is "docker" or "maven"; `pid` is None under Docker and for a
+    stopped server."""
 
     version: str
     release: str
@@ -121,17 +121,17 @@ def start(
     http_port: int = HTTP_PORT,
     report: Report = lambda _: None,
 ) -> LocalServer:
-    """Start the server of a version line and wait until it answers; one that runs already is only returned.
+    """Start the server of a version line and wait until it answers. A running server is only returned.
 
     Args:
-        settings: whose cache folder has its home.
-        version: one of RELEASES.
-        port: of Bolt, on the loopback interface.
-        http_port: of Neo4j Browser.
-        report: called with what is being done.
+        settings: Settings, whose cache folder has the server's home.
+        version: A line of RELEASES.
+        port: Port of Bolt, on the loopback interface.
+        http_port: Port of Neo4j Browser.
+        report: Called with each step, in words.
 
     Raises:
-        EngineError: a port is taken, Java or Maven is missing, or the server does not come up.
+        EngineError: A port is taken, Java or Maven is missing, or the server does not come up.
     """
     if version not in RELEASES:
         raise EngineError(f"there is no version {version}", hint=f"Choose one of {', '.join(RELEASES)}")
@@ -180,7 +180,7 @@ def _launch(settings: Settings, version: str, port: int, http_port: int, report:
 
 
 def stop(settings: Settings, version: str | None = None) -> list[LocalServer]:
-    """Stop the server of a version line, or all; return those that ran, as they are now."""
+    """Stop the server of a version line, or all servers. Return the servers that ran, in their new state."""
     stopped = []
     for server in status(settings, version):
         if not server.running:
@@ -201,7 +201,7 @@ def status(settings: Settings, version: str | None = None) -> list[LocalServer]:
 
 
 def password_for(settings: Settings, port: int) -> str | None:
-    """Return the password of the private server that runs on a Bolt port, None where none does."""
+    """Return the password of the private server on a Bolt port; None if no server runs there."""
     for server in status(settings):
         if server.url.endswith(f":{port}") and server.running:
             return server.password_file.read_text(encoding="utf-8").strip()
@@ -492,7 +492,7 @@ def _reason(log: str) -> str:
 
 def find_java(majors: tuple[int, ...], purpose: str) -> str:
     """Return the path of a `java` of one of some major versions: JAVA_HOME, then PATH, then the usual places.
-    EngineError where there is none."""
+    Raises EngineError if there is none."""
     name = "java.exe" if os.name == "nt" else "java"
     homes = [os.environ.get("JAVA_HOME")]
     for place in _PLACES:

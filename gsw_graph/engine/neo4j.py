@@ -39,8 +39,8 @@ _REFUSALS = (
 
 
 def connect(settings: Settings) -> Connection:
-    """Connect to the server at `settings.memory` and check that it can serve; EngineError with a next step
-    where it cannot."""
+    """Connect to the server at `settings.memory` and check that it can serve. Raises EngineError with a next
+    step if it cannot."""
     address = parse(settings.memory)
     password = settings.password if address.password is None else address.password
     if password is None and address.host in {"127.0.0.1", "localhost", "::1"}:
@@ -87,12 +87,12 @@ def _check_server(url: str, agent: str, version: str) -> None:
 
 
 def explain(error: Exception, address: Address, *, with_password: bool) -> EngineError:
-    """Return a failure to connect as one sentence with a next step; never with a password in it.
+    """Return a failure to connect as a sentence with a next step, without a password.
 
     Args:
-        error: of the driver.
-        address: of the server.
-        with_password: one was given.
+        error: Error of the driver.
+        address: Address of the server.
+        with_password: Whether a password was given.
     """
     code = str(getattr(error, "code", "") or "")
     for ending, message, hint in _REFUSALS:
@@ -134,7 +134,7 @@ def explain(error: Exception, address: Address, *, with_password: bool) -> Engin
 
 
 class Neo4jDialect:
-    """Neo4j: schema in auto-commit transactions, plans by EXPLAIN."""
+    """Use Neo4j: auto-commit transactions make the schema, EXPLAIN tells reads from writes."""
 
     name = "neo4j"
 
@@ -148,7 +148,7 @@ class Neo4jDialect:
         return self._driver.session(database=self._database, bookmark_manager=bookmarks)
 
     def run_schema(self, ddl: str) -> None:
-        """Run one DDL statement, again where another process makes the same schema at the same time."""
+        """Run a DDL statement; again if another process makes the same schema at the same time."""
         try:
             with self._session() as session:
                 session.execute_write(lambda tx: tx.run(ddl).consume())
@@ -161,8 +161,8 @@ class Neo4jDialect:
             ) from error
 
     def wait_online(self, timeout: float) -> None:
-        """Return when every index is online; EngineError names the one that failed or was not ready in
-        time."""
+        """Wait until every index is online. Raises EngineError with the name of an index that failed or was
+        late."""
         end = time.monotonic() + timeout
         with self._session() as session:
             names = [str(name) for (name,) in session.run(statement("server/unready", self.name)).values()]
@@ -180,8 +180,8 @@ class Neo4jDialect:
                     ) from error
 
     def read_only_violation(self, query: str) -> str | None:
-        """What the query does beyond reading the memory, by the server's plan of it and our look at its
-        words. EngineError where it cannot be planned."""
+        """Return what a query does beyond reading the memory, by the server's plan and by the words of the
+        query. Raises EngineError if the query cannot be planned."""
         preamble = readonly.preamble(query)
         if "PROFILE" in preamble:
             return "PROFILE runs the query"

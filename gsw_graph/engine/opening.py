@@ -22,13 +22,12 @@ _SILENT = logging.NullHandler()  # one, so that a second connection adds no othe
 def connect(
     settings: Settings, meanwhile: Callable[[], None] | None = None, *, create: bool = True
 ) -> Connection:
-    """Open `settings.memory`: a url goes to a Neo4j server, anything else is a folder for the embedded
-    engine.
+    """Open `settings.memory`: a url is a Neo4j server, any other text a folder of the embedded engine.
 
     Args:
-        settings: Where the memory is.
+        settings: Settings with the memory.
         meanwhile: Called while an embedded engine starts, which takes a second or two.
-        create: Make a folder where there is none.
+        create: Whether to make a missing folder.
     """
     if not create and not exists(settings):
         raise EngineError(
@@ -50,8 +49,7 @@ def connect(
 
 
 def exists(settings: Settings) -> bool:
-    """Whether `settings.memory` is a folder with a memory in it; of a server it is not known before it is
-    asked."""
+    """Return whether `settings.memory` is a folder with a memory, or a server, which is not asked."""
     place, _ = split_address(settings.memory)
     check_address(place)
     return "://" in place or (expanded(place) / MARKER).exists()

@@ -65,8 +65,8 @@ _OPERATOR = re.compile(
 
 
 def read_only_violation(query: str) -> str | None:
-    """What in the words of the query could be more than reading the memory; None where nothing. `n.set`
-    and `:Set` are names."""
+    """Return words of a query that may do more than read the memory; None if there are none. `n.set` and
+    `:Set` are names."""
     if _ESCAPE.search(query):
         return (
             "the query has an escape such as \\u0041, behind which anything may stand (write the "
@@ -94,8 +94,8 @@ def read_only_violation(query: str) -> str | None:
 
 
 def unknown_function(query: str) -> str | None:
-    """The name of a function with a namespace that is not the server's own, as `genai.vector.encode`; None
-    where there is none."""
+    """Return the name of a function with a namespace that is not the server's own, such as
+    `genai.vector.encode`; None without one."""
     for parts, by_call in _called(query):
         if not by_call and len(parts) > 1 and parts[0].lower() not in _FUNCTIONS:
             return ".".join(parts)
@@ -103,8 +103,8 @@ def unknown_function(query: str) -> str | None:
 
 
 def unknown_to_embedded(query: str) -> str | None:
-    """The name of a procedure or function of the embedded engine that may do more than read, which its
-    parser does not show: `do.when` runs a query in a string."""
+    """Return the name of a procedure or function of the embedded engine that may do more than read, which its
+    parser does not show: `do.when` runs a query in a string. Return None without one."""
     for parts, by_call in _called(query):
         name = ".".join(parts)
         if by_call and name not in PROCEDURES and not _EMBEDDED_PROCEDURE.fullmatch(name):
@@ -127,8 +127,8 @@ def _called(query: str) -> Iterator[tuple[list[str], bool]]:
 
 
 def unknown_step(plan: Mapping[str, Any]) -> str | None:
-    """Return the first step of a Neo4j plan that is not known to only read, a procedure by its name; None
-    where all are."""
+    """Return the first step of a Neo4j plan that is not known to only read, a procedure by its name; None if
+    all are known."""
     steps = [plan]  # not recursive: a plan may be thousands of steps deep
     while steps:
         step = steps.pop()

@@ -37,8 +37,8 @@ def pasteable(
 
 
 def literal(value: Any) -> str:
-    """Return a value in Cypher, shortened: a comment says what is missing, and numbers of a vector that are
-    not shown are zeros, so that it still runs."""
+    """Return a value as shortened Cypher. A comment names the missing part; hidden numbers of a vector are
+    zeros, so that the statement still runs."""
     if isinstance(value, str):
         text = json.dumps(value[:_LETTERS], ensure_ascii=False)
         return f"{text} /* {len(value):,} letters */" if len(value) > _LETTERS else text
@@ -64,7 +64,8 @@ def _name(name: str) -> str:
 
 
 class Wrapped:
-    """A driver, session, transaction or dialect; what a subclass does not change is that of `inner`."""
+    """Wrap a driver, session, transaction or dialect. What a subclass does not override is that of
+    `inner`."""
 
     def __init__(self, inner: Any, own: Any) -> None:
         self._inner, self._own = inner, own
@@ -81,8 +82,8 @@ class Wrapped:
 
 
 class OneWriter(Wrapped):
-    """A session whose transactions that write wait for those of others by its lock: the embedded engine lets
-    both run, fails the second, and the driver tries again a second later."""
+    """Wrap a session so that its writing transactions wait for others by a lock. The embedded engine would
+    run both and fail the second, and the driver would try again a second later."""
 
     def execute_write(self, work: Run, *args: Any, **options: Any) -> Any:
         """As the driver's, one after another."""
@@ -91,7 +92,7 @@ class OneWriter(Wrapped):
 
 
 class Intercepted(Wrapped):
-    """What has its statements go through a function of its own, `run(method, text, ...)`."""
+    """Wrap an object so that its statements go through a function, `run(method, text, ...)`."""
 
     def __getattr__(self, name: str) -> Any:
         value = getattr(self._inner, name)
@@ -112,7 +113,7 @@ class Intercepted(Wrapped):
 
 
 def renaming(memory: str) -> Run:
-    """Return what runs each statement in a named memory."""
+    """Return a function that runs each statement in a named memory."""
 
     def run(method: Run, text: Any, *args: Any, **options: Any) -> Any:
         if hasattr(text, "metadata"):  # a `Query` of the driver
@@ -125,7 +126,7 @@ def renaming(memory: str) -> Run:
 
 
 def reporting(tracer: Tracer, memory: str) -> Run:
-    """Return what runs each statement and reports it, with the seconds until its first row."""
+    """Return a function that runs each statement and reports it, with the seconds until its first row."""
 
     def run(method: Run, text: Any, *args: Any, **options: Any) -> Any:
         start, failure = perf_counter(), None

@@ -1,4 +1,4 @@
-"""What the index of a memory takes: the calls of language models that extracted it, and its size."""
+"""Sum up the cost of a memory's index: the calls of language models that extracted it, and its size."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def index_costs(memory: Memory, status: Status) -> Fields:
-    """Return what the index of a memory took and takes.
+    """Return the costs of the index of a memory.
 
     Args:
         memory: The memory.

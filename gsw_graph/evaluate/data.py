@@ -1,9 +1,9 @@
-"""Read questions with known answers, whatever data set they are from, the plans that go with them, and the
-corpus that a file of questions brings along.
+"""Read questions with known answers from several data sets, with their plans and the corpus in their file.
 
-Each field is looked for under the keys that the data sets publish it under, in `data_sets.json`;
-docs/reproduce.md lists the sets. Ours: `id`, `question`, `answers`, `passages`, `sources`, `plan`,
-`answerable`, `hops`, `type`, `scope` (the source of the only documents that it may see), `conversation`."""
+Each field has the keys of the published data sets, from `data_sets.json`; docs/reproduce.md lists the sets.
+The project's own keys are `id`, `question`, `answers`, `passages`, `sources`, `plan`, `answerable`, `hops`,
+`type`, `scope` (the source of the only visible documents), `conversation`.
+"""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ PLAN_SOURCES = ("gold", "none", "model")
 
 @dataclass(frozen=True, slots=True)
 class Gold:
-    """One passage that must be retrieved: by its title and text (without a title by either), or by the source
-    of its document (whole, or the end of a path)."""
+    """Hold a passage that must be retrieved: by its title and text (without a title by either), or by the
+    source of its document (whole, or the end of a path)."""
 
     title: str = ""
     text: str = ""
@@ -53,19 +53,19 @@ class Gold:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question and what is known of it.
+    """Hold a question and its known answers.
 
     Attributes:
-        answers: Any of them is right.
-        gold: What must be retrieved.
+        answers: Right answers; each counts.
+        gold: Passages that must be retrieved.
         answerable: Whether the corpus holds the answer.
-        plan: The gold decomposition as it was written.
+        plan: The gold decomposition as written.
         hops: Steps of the gold decomposition, else supporting titles; None if a record does not say.
         shape: The data set whose keys the record has.
-        key: As the id, but unique in its file; ids of MuSiQue's unanswerable questions repeat.
-        type: As the data set names it.
+        key: The id, made unique in its file; ids of MuSiQue's unanswerable questions repeat.
+        type: Type in the words of the data set.
         scope: Only documents of this source are searched (`scope`, `scope/...`, `scope#...`).
-        conversation: The conversation that it belongs to, if questions are asked in order.
+        conversation: The conversation of the question, if questions are asked in order.
     """
 
     id: str
@@ -83,14 +83,14 @@ class Question:
 
     @property
     def has_long_answer(self) -> bool:
-        """Whether the gold answer is more than a name or a phrase."""
+        """Return whether the gold answer is more than a name or a phrase."""
         return bool(self.answers) and len(self.answers[0].split()) > _LONG
 
 
 @dataclass(frozen=True)
 class QuestionSet:
-    """The questions of a file in their order, records that could not be read, and the file's name and
-    SHA-256."""
+    """Hold the questions of a file in order, failures for unreadable records, and the name and SHA-256 of the
+    file."""
 
     questions: list[Question]
     failures: list[Failure] = field(default_factory=list)
@@ -121,17 +121,18 @@ class QuestionSet:
 
 
 def read_questions(path: str | Path) -> QuestionSet:
-    """Read the questions of a file. A record that is none is a failure, and the rest is read.
+    """Read the questions of a file. A record without a question is a failure; the others are read.
 
     Raises:
-        InputError: The file cannot be read, or not one question is in it.
+        InputError: The file cannot be read, or has no question.
     """
     text, sha256 = _read_text(path, _HINT)
     return question_set(_json_values(text, str(path)), str(path), sha256)
 
 
 def question_set(values: list[tuple[str, object]], name: str = "", sha256: str = "") -> QuestionSet:
-    """Read questions from JSON values, each of which has a place for messages. InputError: there are none."""
+    """Read questions from JSON values, each with a place for messages. Raises InputError if there are
+    none."""
     questions: list[Question] = []
     failures: list[Failure] = []
     keys: set[str] = set()
@@ -164,17 +165,17 @@ def _unused(id_: str, keys: set[str]) -> str:
 def read_corpus(
     path: str | Path, size: int | None = None, seed: int = 0, *, own_context: bool = False
 ) -> list[PassageRecord]:
-    """Return the passages that a file of questions, of conversations or of GraphRAG-Bench's texts brings
-    along, each once, as records that `load` reads; gold passages first.
+    """Return the passages in a file of questions, of conversations or of GraphRAG-Bench's texts, each once,
+    as records for `load`; gold passages come first.
 
     Args:
         path: The file.
-        size: So many: the gold ones, and distractors at random; a larger size has those of a smaller.
-        seed: Of the order of the distractors.
-        own_context: Each passage is a document of its question, whose `key` is the source.
+        size: Number of passages: gold passages, then random distractors. A larger size includes a smaller.
+        seed: Seed for the order of the distractors.
+        own_context: Whether each passage is a document of its question, with the question's `key` as source.
 
     Raises:
-        InputError: There are none.
+        InputError: There are no passages.
     """
     text, _ = _read_text(path, _HINT)
     found: dict[str, PassageRecord] = {}
@@ -207,7 +208,7 @@ def read_corpus(
 
 @dataclass(frozen=True)
 class Plans:
-    """The plan of each question by its key; `kind` is one of PLAN_SOURCES or `file`, and a hash tells two
+    """Hold the plan of each question by its key. `kind` is one of PLAN_SOURCES or `file`; a hash tells two
     files apart."""
 
     kind: str = "none"
@@ -215,16 +216,16 @@ class Plans:
     sha256: str = ""
 
     def of(self, question: Question, strategy: str, *, model: bool) -> object:
-        """Return what `Memory.ask` gets as plan: a plan; None if a language model may make one; False if none
-        may be made, though a model answers."""
+        """Return the plan argument for `Memory.ask`: a plan; None if a language model may make a plan; False
+        if no plan may be made, though a model answers."""
         if self.kind == "model" or not find_strategy(strategy).follows_plan:
             return None
         return self.by_key.get(question.key, False if model else None)
 
 
 def read_plans(source: str, questions: QuestionSet) -> Plans:
-    """Read plans from one of PLAN_SOURCES or a file, `trace.jsonl` of a run too. InputError: it has none for
-    these questions, or cannot be read."""
+    """Read plans from one of PLAN_SOURCES or a file, such as `trace.jsonl` of a run. Raises InputError if the
+    file cannot be read or has no plan for these questions."""
     if source in ("none", "model"):
         return Plans(source)
     by_key: dict[str, object] = {}

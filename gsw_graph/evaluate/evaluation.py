@@ -43,10 +43,10 @@ class Evaluation(Result):
     """The result of an evaluation; the attributes are the keys of its JSON.
 
     Attributes:
-        settings: All that was set, with the memory, the versions and the questions' file.
-        strategies: Figures by name, see `summarise`.
+        settings: All settings, with the memory, the versions and the file of questions.
+        strategies: Figures by strategy, see `summarise`.
         differences: For two strategies and a metric the second minus the first, on the same questions.
-        questions: Each with what every strategy returned.
+        questions: Questions with the result of each strategy.
         failures: Records that are no questions, questions that could not be asked, and those for which the
             language model gave no plan or no answer, or the judge no verdict.
     """
@@ -60,13 +60,13 @@ class Evaluation(Result):
 
 @dataclass(frozen=True)
 class Comparison(Result):
-    """How the second evaluation differs from the first.
+    """Hold the differences of a second evaluation from a first.
 
     Attributes:
-        questions: How many both asked.
-        only_first, only_second: What one of them asked alone.
-        settings: What was set otherwise, by name [first, second]: files by their hashes, `config.` before
-            what the settings object has, `strategy` if they have none of the same name.
+        questions: Number of common questions.
+        only_first, only_second: Questions of only one evaluation.
+        settings: Different settings, by name [first, second]: files by their hashes, `config.` before what
+            the settings object has, `strategy` if they have none of the same name.
         differences: By strategy and metric the second minus the first, with its 95 % interval.
     """
 
@@ -78,7 +78,7 @@ class Comparison(Result):
 
 
 class Scored(NamedTuple):
-    """A question and what a strategy returned for it, as the results have both, and its METRICS."""
+    """Hold a question and the result of a strategy, in the form of the results, and its METRICS."""
 
     question: Figures
     row: Figures
@@ -91,13 +91,13 @@ def assemble(
     outcomes: Mapping[str, Sequence[Outcome]],
     verdicts: Verdicts | None = None,
 ) -> Evaluation:
-    """Sum up the rows of a run, which do not depend on the order they came in.
+    """Sum up the rows of a run, in any order.
 
     Args:
-        settings: As of `Evaluation`.
-        questions: All that were asked.
-        outcomes: By strategy, in the order of the questions.
-        verdicts: Of a judge; None if nothing was judged.
+        settings: See `Evaluation`.
+        questions: All questions of the run.
+        outcomes: Outcomes by strategy, in the order of the questions.
+        verdicts: Verdicts of a judge; None without a judge.
     """
     listed = [_listed(question) for question in questions.questions]
     share = settings.get("index_tokens", 0) / max(len(listed), 1)
@@ -208,8 +208,8 @@ def differences(
 
 
 def load(path: str | Path) -> Evaluation:
-    """Load an evaluation from its `results.json`, or the folder that holds it; also one of another version.
-    InputError: it cannot be read, or is none."""
+    """Load an evaluation from its `results.json`, or the folder with it, even of another version. Raises
+    InputError if the file cannot be read, or is no evaluation."""
     file = Path(path)
     if file.is_dir():
         file /= FILE
@@ -224,8 +224,8 @@ def load(path: str | Path) -> Evaluation:
 
 
 def compare(first: Evaluation | str | Path, second: Evaluation | str | Path) -> Comparison:
-    """Compare two evaluations, or the files or folders that hold them: strategies of the same name or, if
-    there are none, each of the first with each of the second. InputError: they have no question in common."""
+    """Compare two evaluations, or their files or folders: strategies of the same name or, without any, each
+    of the first with each of the second. Raises InputError if they have no common question."""
     a = first if isinstance(first, Evaluation) else load(first)
     b = second if isinstance(second, Evaluation) else load(second)
     names = [(name, name) for name in a.strategies if name in b.strategies]
@@ -329,13 +329,13 @@ def _tokens(rows: Sequence[Figures]) -> Figures:
 
 
 def economy(scored: Iterable[Scored], share: float = 0.0) -> float | None:
-    """Return GRASP's success economy, tokens for a right answer weighted by hops: sum of d tokens_d over
-    sum of d right_d, d the hops (1 if not known). Right is an exact answer, or to abstain from a question
-    that the corpus does not answer. None if nothing is right; less is better.
+    """Return GRASP's success economy, tokens for a right answer weighted by hops: sum of d tokens_d over sum
+    of d right_d, d the hops (1 if not known). An exact answer is right, and so is no answer to a question
+    that the corpus does not answer. Less is better; None if nothing is right.
 
     Args:
-        scored: What a strategy returned.
-        share: Tokens of the index that each question bears beside its own.
+        scored: Scored results of a strategy.
+        share: Tokens of the index for each question, added to its own.
     """
     spent = earned = 0.0
     for question, row, values in scored:

@@ -1,9 +1,9 @@
-"""Fits the scores of pairs and the confidence of chains to the models of a memory, from questions with gold
-plans whose steps have answers, as MuSiQue has them.
+"""Fit the scores of pairs and the confidence of chains to the models of a memory, on questions with gold
+plans whose steps have answers, as in MuSiQue.
 
-A pair is right that occurs in a gold passage and holds the step's answer; weights of a softmax over the
-candidates of a sub-question are put on a logistic scale. A chain is right where the answer occurs in its
-hops; each question counts a second time without the pairs of its gold passages.
+A pair is right if it occurs in a gold passage and has the step's answer. The weights of a softmax over the
+candidates of a sub-question are put on a logistic scale. A chain is right if the answer occurs in its hops;
+each question counts a second time without the pairs of its gold passages.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Keep the rows of a run, one line a question and strategy in `answers.jsonl`: written at once, so that a run
-that was stopped or killed goes on where it stopped. With a trace also `trace.jsonl`."""
+"""Keep the rows of a run in `answers.jsonl`, a line for each question and strategy. Rows are written at once,
+so that a stopped or killed run can go on. A run with traces has `trace.jsonl` too."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one strategy returned for one question.
+    """Hold the result of a strategy for a question.
 
-    Tokens, seconds and dollars are those of asking for every reply, also of one from the cache.
+    Tokens, seconds and dollars include the original costs of cached replies.
 
     Attributes:
         variant: The strategy with its settings.
         key: The question.
-        ran: The strategy that ran: `auto` chooses one, and one may replace another.
-        ranks: Of each gold passage its first rank from 1, or None.
-        passages: The ids returned, best first.
+        ran: The strategy that ran, which `auto` chose or which replaced another.
+        ranks: The first rank of each gold passage, from 1, or None.
+        passages: Ids of the passages, best first.
         seconds: By stage and in total.
         tokens: `in` and `out` as the server of the language model counted them, both together by stage
             (`plan`, `answer`), and of the answer `evidence` and `prompt` as estimated.
@@ -62,14 +62,15 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Judgement:
-    """A judge's verdict on an answer.
+    """Hold a judge's verdict on an answer.
 
     Attributes:
-        judge: The model.
-        lr1: 1 where it agrees with a gold answer, else 0; None where there is no verdict, and error says why.
-        lr2: 0, 0.5 or 1; None as above.
+        judge: Name of the model.
+        lr1: 1 if the answer agrees with a gold answer, else 0; None without a verdict, with the reason in
+            `error`.
+        lr2: 0, 0.5 or 1; None without a verdict.
         coverage: The share of a long gold answer's statements that the answer makes.
-        tokens: Of the judge, as the replies took when they were asked for.
+        tokens: Tokens of the judge, with the original tokens of cached replies.
     """
 
     variant: str
@@ -96,12 +97,12 @@ def _from_row(kind: type[T], row: Fields) -> T:
 
 @dataclass
 class Journal:
-    """The rows of a run by variant and question, and verdicts by judge, variant and question.
+    """Hold the rows of a run by variant and question, and verdicts by judge, variant and question.
 
     Attributes:
-        folder: Where the file is; None for a journal in memory only.
-        run: What two parts of one evaluation must have in common, in JSON types; `gswgraph`, the version,
-            may differ, and is then that of the first part.
+        folder: Folder of the file; None for a journal in memory only.
+        run: Settings that must be equal for parts of an evaluation, in JSON types. The version `gswgraph` may
+            differ; the first part's is kept.
     """
 
     folder: Path | None
@@ -158,11 +159,11 @@ class Journal:
 
 @contextmanager
 def open_journal(folder: Path | None, run: Fields) -> Iterator[Journal]:
-    """Open the journal of a folder, as long as which no other process writes there.
+    """Open the journal of a folder. No other process can write there while it is open.
 
     Args:
-        folder: As of `Journal`.
-        run: As of `Journal`.
+        folder: See `Journal`.
+        run: See `Journal`.
 
     Raises:
         InputError: The folder holds another evaluation, or something else, or another process writes there.

@@ -1,11 +1,12 @@
-"""Have a language model judge answers beside EM and F1: LR-1, strict binary agreement, and LR-2, partial
-credit of 0, 0.5 or 1, as GRASP does; of long gold answers also coverage, the share of their statements, as
-GraphRAG-Bench does.
+"""Let a language model judge answers, in addition to EM and F1: LR-1, strict binary agreement, and LR-2,
+partial credit of 0, 0.5 or 1, as in GRASP; for long gold answers also coverage, the share of their
+statements, as in GraphRAG-Bench.
 
-The papers' prompts are not used: these are ours, and so is what the judge gets: the question, the gold
-answers and the answer, no documents. All is asked of every answer, also of one that equals the gold answer,
-so that no verdict is ours. The answer is data that a document may have written: it is in one line, without
-control tokens, between two lines that it cannot contain."""
+The prompts are ours, not the papers'. The judge gets the question, the gold answers and the answer, but no
+documents. Every answer is judged, even if it equals the gold answer, so that no verdict is ours. The answer
+is data that a document may have written: it is in one line, without control tokens, between two lines that it
+cannot contain.
+"""
 
 from __future__ import annotations
 
@@ -40,8 +41,8 @@ def no_progress(done: int, total: int) -> None:
 
 @dataclass(frozen=True)
 class Form:
-    """A form of judging: its prompt, the key of the verdict in the reply, and the values of verdicts; without
-    them the verdict is a number of the statements that the reply counts too."""
+    """Hold a form of judging: its prompt, the key of the verdict in the reply, and the values of verdicts.
+    Without values the verdict is a number of statements, which the reply counts too."""
 
     prompt: str
     key: str
@@ -86,18 +87,18 @@ def judge_answers(
     at_once: int,
     progress: Progress,
 ) -> Verdicts:
-    """Return the verdicts on all answers of a journal, and keep new ones as they come.
+    """Return the verdicts on all answers of a journal. New verdicts are written as they arrive.
 
     Args:
         chat: The judge.
-        journal: Has the answers, and the verdicts of earlier runs.
-        questions: With their gold answers.
-        names: The strategies.
-        at_once: Answers judged side by side.
-        progress: Gets how many are asked and judged, and of how many.
+        journal: The answers, and the verdicts of earlier runs.
+        questions: Questions with their gold answers.
+        names: Names of the strategies.
+        at_once: Number of answers judged at the same time.
+        progress: Gets the numbers of finished and of all answers.
 
     Raises:
-        ModelUnavailableError: The judge answers no more.
+        ModelUnavailableError: The judge will answer no more requests.
     """
     verdicts: Verdicts = {}
     todo: list[tuple[Question, Outcome]] = []
@@ -127,7 +128,7 @@ def judge_answers(
 
 
 def judge_summary(model: str, verdicts: Sequence[Judgement]) -> Fields:
-    """Return who judged how many answers, and what that took."""
+    """Return the judge, the number of judged answers, and the costs."""
     dollars = [verdict.dollars for verdict in verdicts if verdict.dollars is not None]
     unjudged = sum(verdict.error is not None for verdict in verdicts)
     tokens = Counter({"in": 0, "out": 0})

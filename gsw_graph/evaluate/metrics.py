@@ -47,12 +47,12 @@ def exact_match(answer: str, gold: Sequence[str]) -> float:
 
 
 def f1(answer: str, gold: Sequence[str], weight: float = 0.5) -> float:
-    """Return F1 of the words that the answer shares with a gold answer, repeated words counted; the best over
-    all, 0 if no word is left.
+    """Return F1 of the words that the answer shares with a gold answer, with repeated words; the best over
+    all gold answers, 0 without words.
 
     Args:
         answer: The text to score.
-        gold: The right answers. ValueError: there are none.
+        gold: The right answers. Raises ValueError if there are none.
         weight: Share of the answer's words in the denominator: 1 for precision, 0 for recall.
     """
     words = normalised(answer).split()
@@ -67,7 +67,7 @@ def f1(answer: str, gold: Sequence[str], weight: float = 0.5) -> float:
 
 def rouge_l(answer: str, gold: Sequence[str]) -> float:
     """Return ROUGE-L (Lin 2004): F1 of the longest common subsequence of words, the best over all gold
-    answers; words as rouge-score has them without stems. ValueError: no gold."""
+    answers. Words are those of rouge-score without stems. Raises ValueError without gold answers."""
     words = _WORD.findall(answer.lower())
     return max(_rouge_l(words, _WORD.findall(each.lower())) for each in gold)
 
@@ -125,8 +125,8 @@ METRICS = (*_RANKED, *_OF_ANSWERS, *JUDGED, "ms")
 
 
 def ranked_values(ranks: Ranks, k: int) -> dict[str, float]:
-    """Return the metrics of passages for the ranks of the gold passages, those of more than `k` passages left
-    out."""
+    """Return the metrics of passages from the ranks of the gold passages. A gold passage beyond rank `k` does
+    not count."""
     values = {}
     for metric in _RANKED:
         name, _, at = metric.partition("@")
@@ -138,8 +138,8 @@ def ranked_values(ranks: Ranks, k: int) -> dict[str, float]:
 def gold_ranks(gold: Sequence[Gold], passages: Sequence[RankedPassage]) -> list[int | None]:
     """Return for each gold passage its first rank, from 1, or None.
 
-    Passages are compared by their exact text (`title\\ntext`, HippoRAG's rule), white space aside. Of a
-    passage so long that loading cuts it any piece will do.
+    Passages are compared by their exact text (`title\ntext`, HippoRAG's rule), without white space. If
+    loading cuts a long passage, any piece counts.
     """
     ranks: list[int | None] = []
     for wanted in gold:
@@ -149,7 +149,7 @@ def gold_ranks(gold: Sequence[Gold], passages: Sequence[RankedPassage]) -> list[
 
 
 def is_gold(gold: Gold, passage: RankedPassage) -> bool:
-    """Return whether a passage is this gold passage, or a piece of it."""
+    """Return whether a passage is the gold passage, or a piece of it."""
     if gold.source:
         return passage.source == gold.source or passage.source.endswith(f"/{gold.source}")
     wanted = _bare(gold.title, gold.text)
@@ -164,13 +164,13 @@ def is_gold(gold: Gold, passage: RankedPassage) -> bool:
 def answer_scores(
     question: Question, row: Outcome, verdict: Judgement | None, *, answers: bool, judged: bool
 ) -> dict[str, float | None]:
-    """Return the metrics of an answer, and ms. None are those of an answer without gold answers, of a
-    question that the corpus does not answer, and of a strategy that does not answer; those of a judge without
-    a verdict; ms if nothing was timed.
+    """Return the metrics of an answer, and ms. Metrics are None without gold answers, for a question that the
+    corpus does not answer, and for a strategy that does not answer. Metrics of a judge are None without a
+    verdict, and ms if nothing was timed.
 
     Args:
         question: The question.
-        row: What a strategy returned for it.
+        row: Result of a strategy for the question.
         verdict: The verdict of a judge.
         answers: Whether the strategy answers at all.
         judged: Whether answers were judged.
@@ -190,12 +190,13 @@ def answer_scores(
 
 
 def mean(values: Numbers) -> float | None:
-    """Return the mean, None of nothing."""
+    """Return the mean; None without values."""
     return float(np.mean(values)) if len(values) else None
 
 
 def interval(values: Numbers) -> list[float] | None:
-    """Return the 95 % bootstrap percentile interval of the mean; None of nothing, the value itself of one."""
+    """Return the 95 % bootstrap percentile interval of the mean; None without values, the value itself for
+    one."""
     from scipy.stats import bootstrap
 
     if not len(values):

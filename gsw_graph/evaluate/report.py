@@ -49,7 +49,7 @@ def write(evaluation: Evaluation, folder: str | Path) -> Path:
 
 
 def main_k(evaluation: Evaluation) -> int:
-    """Return the k of the recall that is read first: 5, or less where less was asked for."""
+    """Return the main k of recall: 5, or the largest k below it."""
     asked = min(5, evaluation.settings["k"])
     return max(k for k in AT if k <= asked)
 
@@ -128,7 +128,7 @@ def _index(costs: Summary) -> dict[str, Cell]:
 
 
 def describe_plans(evaluation: Evaluation) -> str:
-    """Return where plans came from, and for how many questions strategies had one."""
+    """Return the source of plans, and the number of questions with a plan."""
     source = evaluation.settings["plans"]
     parts = []
     for name, summary in evaluation.strategies.items():
@@ -145,7 +145,7 @@ def describe_plans(evaluation: Evaluation) -> str:
 
 
 def notes(evaluation: Evaluation) -> list[str]:
-    """Return what a reader must know to read the figures."""
+    """Return the notes that a reader of the figures needs."""
     lines = []
     unread = [failure["reason"] for failure in evaluation.failures if not failure["strategy"]]
     if unread:

@@ -53,19 +53,20 @@ _PACKAGES = "arcadedb-embedded neo4j numpy openai onnxruntime scipy sentence-tra
 
 @dataclass(frozen=True)
 class Protocol:
-    """How questions are asked, the same for every strategy.
+    """Hold how questions are asked, the same for every strategy.
 
     Attributes:
-        k: Passages asked for.
-        answer: False for passages only.
-        evidence: What a language model reads, as of `Memory.ask`; None for what each strategy is read by.
-        must_answer: It may not refuse.
-        reader: `paper`: it reasons before it answers.
-        in_order: Questions of one conversation are asked in their order, with memory of the earlier ones.
-        without_gold: The gold passages are out of sight of each question, so that it has no answer.
-        trace: The way to each answer is kept.
-        with_index: The tokens of a right answer are also those of the loads.
-        own_context: Each question sees the passages of its record alone (`read_corpus` with `own_context`).
+        k: Number of passages.
+        answer: Whether to answer, or to retrieve passages only.
+        evidence: Form of the evidence, as in `Memory.ask`; None for the form of each strategy.
+        must_answer: Whether the model must answer.
+        reader: `paper` for a reader that reasons before it answers.
+        in_order: Whether questions of a conversation are asked in order, each with memory of the earlier.
+        without_gold: Whether the gold passages are hidden from each question, which then has no answer.
+        trace: Whether to keep the trace of each answer.
+        with_index: Whether the tokens of a right answer include those of the loads.
+        own_context: Whether each question sees only the passages of its record (`read_corpus` with
+            `own_context`).
     """
 
     k: int = K
@@ -81,7 +82,8 @@ class Protocol:
 
     @property
     def name(self) -> str:
-        """Say what the figures of a run depend on beside questions, strategies, plans and models."""
+        """Return a name for all that figures depend on, apart from questions, strategies, plans and
+        models."""
         name = "passages only"
         if self.answer:
             refusal = "must answer" if self.must_answer else "may refuse"
@@ -117,29 +119,28 @@ def evaluate(
     progress: Progress | None = None,
     **protocol: Any,
 ) -> Evaluation:
-    """Ask a memory that holds the corpus every question with every strategy, and sum up the answers.
+    """Ask a memory with the corpus every question by every strategy, and sum up the answers.
 
     Questions are not kept in the memory, unless they are asked in order. Tokens, seconds and dollars are
-    those of asking the language model for every reply, as a strategy alone would with an empty cache. A
-    question that cannot be asked counts as one for which nothing was found. One with a scope sees only the
-    documents of that source.
+    those of a strategy that runs alone with an empty cache. A question that cannot be asked counts as a
+    question without a result. A question with a scope sees only documents of that source.
 
     Args:
-        memory: Holds the corpus.
+        memory: The memory with the corpus.
         questions: A set, or the path of a file.
-        strategies: By name, or with settings.
-        plans: `gold`, `none`, `model` or the path of a file; by default `model` where the settings name a
+        strategies: Strategies by name, or with settings.
+        plans: `gold`, `none`, `model` or the path of a file; by default `model` if the settings name a
             language model, else `none`.
-        llm: False for no language model, though the settings name one.
-        judge: A model that judges the answers when all are there (LR-1, LR-2, coverage). What it takes is in
-            the ledger's stage `judge` and in no strategy's tokens.
-        at_once: Questions asked side by side; the settings' `concurrency` bounds their calls of the model.
-            The time of a question is its own, and longer if others are asked beside it.
+        llm: Whether to use the language model of the settings.
+        judge: A model that judges the answers at the end (LR-1, LR-2, coverage). Its costs are in the
+            ledger's stage `judge`, and in no strategy's tokens.
+        at_once: Number of questions at the same time; the settings' `concurrency` bounds their calls of the
+            model. The time of a question is its own, and longer if others are asked beside it.
         budget: Dollars or tokens (`2.00`, `500ktok`) after which no question is begun; replies that are paid
             for are kept.
-        out: A folder that keeps each row at once: the same call goes on where one was stopped or killed.
-        progress: Gets how many are done, and of how many.
-        protocol: The fields of `Protocol`.
+        out: A folder that keeps each row at once, so that the same call goes on after a stop.
+        progress: Gets the numbers of finished and of all questions.
+        protocol: Fields of `Protocol`.
 
     Raises:
         InputError: Questions, plans, strategies or the folder cannot be used.
@@ -278,7 +279,7 @@ def _prepared(
 
 
 def versions() -> dict[str, str]:
-    """Return versions of gswgraph, Python and those installed packages that figures depend on."""
+    """Return the versions of gswgraph, Python and the installed packages that figures depend on."""
     installed = {"gswgraph": __version__, "python": platform.python_version()}
     for package in _PACKAGES:
         with suppress(PackageNotFoundError):
@@ -287,7 +288,7 @@ def versions() -> dict[str, str]:
 
 
 def redacted_settings(settings: Settings) -> Fields:
-    """Return the settings in JSON types: no key, no password, none in a url."""
+    """Return the settings in JSON types, without keys and passwords."""
     values = {field.name: getattr(settings, field.name) for field in fields(settings) if field.repr}
     for role, own in settings.llm_roles.items():
         for name, value in own.items():
@@ -478,8 +479,8 @@ def _without_marks(answer: Answer) -> str | None:
 
 
 def full_cost(answer: Answer) -> tuple[dict[str, float], dict[str, int], float | None]:
-    """Return seconds, tokens and dollars with those that cached replies took when they were asked for: who
-    asked first must make no difference."""
+    """Return seconds, tokens and dollars with the original costs of cached replies, so that the first asker
+    has no disadvantage."""
     seconds = defaultdict(float, answer.seconds)
     tokens = Counter(answer.tokens)
     dollars = answer.dollars

@@ -44,8 +44,8 @@ def analyses() -> Mapping[str, Analysis]:
 
 
 def analysis(name: str) -> Analysis:
-    """Return the analysis of a name, in which `-` counts as `_`. Raises InputError where there is none, with
-    similar names."""
+    """Return an analysis by name, in which `-` counts as `_`. Raises InputError, with similar names, if there
+    is none."""
     key = name.strip().lower().replace("-", "_")
     if key in analyses():
         return analyses()[key]

@@ -27,7 +27,7 @@ _HOSTED = "https://browser.neo4j.io/"  # Neo4j's own page, which speaks to Aura 
 
 @dataclass(frozen=True, slots=True)
 class BrowserAddress:
-    """The address of Neo4j Browser for a server.
+    """Hold the address of Neo4j Browser for a server.
 
     Attributes:
         page: The URL of the page, without arguments.
@@ -50,7 +50,7 @@ class BrowserAddress:
 
 
 def find(settings: Settings) -> BrowserAddress:
-    """Return the address of Browser for a memory: of a private server its own, of another server port 7474.
+    """Return the address of Browser for a memory: a private server's own, or port 7474 of another server.
 
     Raises:
         EngineError: The memory is a folder, which has no Browser.
@@ -122,8 +122,8 @@ def _query(name: str) -> str:
 
 
 def open_page(url: str) -> bool:
-    """Open a page in the web browser. Returns False where there is none with a window: a text browser cannot
-    show a graph."""
+    """Open a page in the web browser. Return False if there is no browser with a window: a text browser
+    cannot show a graph."""
     has_window = sys.platform in ("darwin", "win32")
     if not has_window and not any(map(os.environ.get, ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER"))):
         return False

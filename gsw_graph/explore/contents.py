@@ -58,12 +58,12 @@ def documents(
     Args:
         reader: Reads the memory.
         text: A part of the source or title, or the folder of the documents.
-        extractor: Their extractor.
-        loader: Their loader.
+        extractor: Only documents of this extractor.
+        loader: Only documents of this loader.
         unfinished: Only documents whose load was cut off, or with a passage that could not be read.
         skip: The number of documents to skip.
         limit: The number of documents to return.
-        folder: The folder of relative paths; None where no name is a path.
+        folder: Base folder of relative paths; None if no name is a path.
     """
     rows, total = _page(
         reader,
@@ -91,17 +91,17 @@ def _page(
 
 
 def show(reader: Reader, name: str, passage: int | None = None, *, folder: str | Path | None = "") -> Shown:
-    """Return a whole document with what was extracted from it.
+    """Return a whole document with everything that was extracted from it.
 
     Args:
         reader: Reads the memory.
-        name: Its source, path, title or id, the end of one source (guide/testing.md), or the id of a passage,
-            which is then returned alone.
-        passage: Only this, counted from 1.
-        folder: As of `documents`.
+        name: Source, path, title or id, or end of a source (guide/testing.md), or the id of a passage, which
+            is then returned alone.
+        passage: Number of the only passage to return, from 1.
+        folder: See `documents`.
 
     Raises:
-        InputError: The name means none, or several.
+        InputError: The name fits no document, or several.
     """
     document, position = _find_document(reader, name, folder)
     if passage is not None:
@@ -124,15 +124,15 @@ def show(reader: Reader, name: str, passage: int | None = None, *, folder: str |
 
 
 def names(reader: Reader, text: str = "", *, skip: int = 0, limit: int = 50) -> list[StoredName]:
-    """Return the names that contain a text, those in most passages first: `limit` of them, after the first
+    """Return the names that contain a text, by descending number of passages: `limit` names after the first
     `skip`."""
     page = {"skip": _checked_skip(skip), "limit": _checked_limit(limit)}
     return [_take(StoredName, row) for row in reader.rows("read/names", text=normalise(text), **page)]
 
 
 def name(reader: Reader, name: str, *, limit: int = 20) -> FollowedName:
-    """Return one name over all documents: its roles, pairs, facts and passages, and the names in the same
-    passages; at most `limit` of each. Raises InputError where there is no such name, with similar ones."""
+    """Return a name over all documents: its roles, pairs, facts and passages, and the names in the same
+    passages; at most `limit` of each. Raises InputError, with similar names, if there is no such name."""
     id_ = normalise(name)
     check_concepts(reader, [id_])
     found = reader.rows("read/name_found", id=id_, limit=_checked_limit(limit))
@@ -166,8 +166,8 @@ def name(reader: Reader, name: str, *, limit: int = 20) -> FollowedName:
 
 
 def history(reader: Reader, text: str = "", *, skip: int = 0, limit: int | None = None) -> History:
-    """Return the questions that were asked, latest first: those with `text` in the question or answer,
-    `limit` of them, after the first `skip`."""
+    """Return stored questions, the latest first: `limit` questions with `text` in question or answer, after
+    the first `skip`."""
     rows, total = _page(reader, "read/questions", skip, limit, text=text.lower(), id="")
     if total is None:
         return History(0, {"in": 0, "out": 0}, None, [])
@@ -177,14 +177,14 @@ def history(reader: Reader, text: str = "", *, skip: int = 0, limit: int | None 
 
 
 def question(reader: Reader, which: int | str) -> AskedQuestion:
-    """Return one question that was asked, with the passages and pairs of its answer.
+    """Return a stored question, with the passages and pairs of its answer.
 
     Args:
         reader: Reads the memory.
-        which: 1, or "1", for the latest; or the beginning of its id, of which eight letters are shown.
+        which: 1, or "1", for the latest; or the beginning of an id, of which eight letters are shown.
 
     Raises:
-        InputError: There is none, or several.
+        InputError: No question fits, or several.
     """
     if isinstance(which, str) and which.isdecimal() and len(which) < 8:
         which = int(which)
@@ -206,7 +206,7 @@ def question(reader: Reader, which: int | str) -> AskedQuestion:
 
 
 def check_concepts(reader: Reader, names: list[str]) -> None:
-    """Raise InputError where one of the names, in normal form, is no concept, with similar concepts."""
+    """Raise InputError, with similar concepts, if a name in normal form is no concept."""
     existing = reader.concept_names(names)
     for name in names:
         if name in existing:

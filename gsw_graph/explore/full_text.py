@@ -29,7 +29,7 @@ def short_and_full(answer: Answer) -> tuple[str, str]:
 
 
 def marked_text(answer: Answer) -> str:
-    """Return the text of an answer, and behind each statement what people must know of it."""
+    """Return the text of an answer, with a remark behind each statement that needs one."""
     shown, rest = "", clean(answer.text or "").strip()
     for statement in answer.statements:
         stated = clean(statement.text)
@@ -49,7 +49,7 @@ def _noted(statement: Statement, marks: str) -> str:
 
 
 def note_of(statement: Statement) -> str:
-    """Return what people must know of a statement: that it is not stated, its names that are in no source."""
+    """Return the remark on a statement: that it is inferred, or which of its names are in no source."""
     notes = []
     if statement.follows:
         notes.append(f"not stated, follows from {[place + 1 for place in statement.citations]}")

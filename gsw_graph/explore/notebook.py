@@ -53,7 +53,7 @@ def plain(answer: Answer) -> str:
 
 @as_html.register(Answer)
 def html_answer(answer: Answer) -> str:
-    """Write an answer for a notebook: as `plain`, and of each passage the sentences that answer, marked, and
+    """Write an answer for a notebook as `plain` does. Each passage has its answering sentences, marked, and
     its text below a click."""
     lines = [f'<p style="white-space: pre-wrap">{_html(text)}</p>' for text in paragraphs(answer)]
     if answer.note:
@@ -113,14 +113,14 @@ def html_table(table: Table) -> str:
 
 
 def paragraphs(answer: Answer) -> list[str]:
-    """Write the answer, short and in full, where it is from, and what is missing; or why there is none."""
+    """Write the answer, short and in full, its source, and its missing part; or why there is no answer."""
     short, text = short_and_full(answer)
     said = [short, marked_text(answer), f"({origin(answer)})"] if text else [answer_line(answer)]
     return [*filter(None, said), *missing_lines(answer)]
 
 
 def answer_line(answer: Answer) -> str:
-    """Write the short answer with where it is from, or why there is none, in one line."""
+    """Write the short answer with its source, or why there is none, in one line."""
     if answer.answer is not None:
         return f"{one_line(answer.answer)}  ({origin(answer)})"
     if answer.abstained:
@@ -131,7 +131,7 @@ def answer_line(answer: Answer) -> str:
 
 
 def origin(answer: Answer) -> str:
-    """Write how sure an answer is, and where it is from: a model, a chain, the question cache, a person."""
+    """Write the confidence of an answer, and its source: a model, a chain, the question cache, a person."""
     confidence = chain_confidence(answer)
     notes = []
     if confidence is not None:
@@ -144,7 +144,7 @@ def origin(answer: Answer) -> str:
 
 
 def missing_lines(answer: Answer) -> list[str]:
-    """Write what a partial answer lacks, in a line; none of an answer that is whole."""
+    """Write the missing part of a partial answer in a line; nothing for a whole answer."""
     if answer.missing and answer.answer is not None:
         return [f"Missing: {one_line(answer.missing)}"]
     return []
@@ -215,7 +215,7 @@ def title_and_source(passage: Citation | RankedPassage | UsedPassage) -> str:
 
 
 def citation_lines(number: int, citation: Citation, width: int) -> list[str]:
-    """Write the first lines of a citation and where it is from."""
+    """Write the first lines of a citation, and its source."""
     text = one_line(f'"{citation.text.strip()}"')
     lines = textwrap.wrap(
         text,

@@ -1,9 +1,9 @@
 """Find the place of a passage that answers: the sentences, items of lists and rows of tables with most words
-of the question, and what is shown around them.
+of the question, and the lines around them.
 
 A word counts more if it is rare among the passages of the answer; of the first passages the meaning counts
-too, if an embedder is at hand. Headings, and the head of a table, count for what stands below them. Code, and
-the line that front matter has become, are no places; code is shown beside them.
+too, if an embedder is at hand. Headings, and the head of a table, count for the parts below them. Code and
+the line of front matter are no places; code is shown beside a place.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ _FRONT = re.compile(r"[\w][\w .-]{0,40}: [^;\n]+(?:; [\w][\w .-]{0,40}: [^;\n]+)
 
 
 class Part(NamedTuple):
-    """A piece of a passage as written: a `heading`, `sentence`, `item` of a list, `row` of a table or `code`;
-    the block that it is in, the heading above it, and the head of its table."""
+    """Hold a piece of a passage as written: a `heading`, `sentence`, `item` of a list, `row` of a table or
+    `code`; with its block, the heading above, and the head of its table."""
 
     kind: str
     block: int
@@ -63,21 +63,21 @@ class Part(NamedTuple):
 
 
 class Line(NamedTuple):
-    """A line of an excerpt."""
+    """Hold a line of an excerpt."""
 
     text: str
     is_heading: bool = False
 
 
 class Found(NamedTuple):
-    """The parts of a passage, and how well each answers."""
+    """Hold the parts of a passage with their scores."""
 
     parts: list[Part]
     scores: list[float]
     cited: list[str]
 
     def places(self) -> list[str]:
-        """Return the texts with the best scores, the first of equals; of a cited passage what is cited."""
+        """Return the texts with the best scores, the first of equals; for a cited passage the cited text."""
         if self.cited:
             return self.cited
         least = NEAR * max(self.scores, default=0.0)
@@ -86,8 +86,8 @@ class Found(NamedTuple):
         return [self.parts[number].text for number in sorted(near[:MOST])]
 
     def excerpt(self, most: int, width: int) -> tuple[str, list[Line]]:
-        """Return the best place, with what stands around it or answers too, in at most so many lines, and the
-        heading above. An ellipsis says that something is left out."""
+        """Return the best place with the lines around it, within a number of lines, and the heading above. An
+        ellipsis marks an omission."""
         body = [number for number, part in enumerate(self.parts) if part.kind != "heading"]
         if not body:
             return "", []
@@ -113,16 +113,16 @@ class Found(NamedTuple):
 
 
 def places(answer: Answer, embedder: Embedder | None = None) -> dict[str, list[str]]:
-    """Return for each passage of an answer the places that answer, as written and in the order of the text.
-    Of a passage that the answer cites they are what it cites."""
+    """Return the answering places of each passage of an answer, as written and in the order of the text. For
+    a cited passage they are the cited text."""
     return {passage: found.places() for passage, found in find(answer, embedder).items()}
 
 
 def find(answer: Answer, embedder: Embedder | None = None) -> dict[str, Found]:
-    """Return for each passage of an answer its parts and how well each answers.
+    """Return the parts of each passage of an answer, with their scores.
 
     Args:
-        answer: What `Memory.ask` returned.
+        answer: Answer of `Memory.ask`.
         embedder: Compares the parts of the first passages with the question.
     """
     cited: dict[str, list[str]] = {}
@@ -153,7 +153,7 @@ def shown_text(passage: RankedPassage) -> str:
 
 
 def section_line(passage: RankedPassage, heading: str) -> str:
-    """Return where in its document a passage is: its section, and the heading above what is shown of it."""
+    """Return the place of a passage in its document: its section, and the heading above the shown part."""
     steps = [*(passage.section or "").split(" > "), heading]
     return one_line(" › ".join(dict.fromkeys(step for step in steps if step not in ("", passage.title))))
 

@@ -19,10 +19,10 @@ EXTRACTORS = ("none", "rules", "sentences", *BY_MODEL)  # each finds more than t
 
 @dataclass(slots=True)
 class ExtractionJob:
-    """A document on its way through a load: what a loader read, how it comes into the memory, the state
-    of its document there (None: it is new), and in the end its workspace or why there is none.
+    """Hold a document on its way through a load: the item of the loader, the mode of writing, the stored
+    state (None for a new document), and in the end the workspace or the failures.
 
-    `faults` are things that a model gave and that were left out.
+    `faults` are parts of a model's reply that were left out.
     """
 
     item: Document | Workspace
@@ -53,8 +53,8 @@ class Extractor(Protocol):
 
 
 class Rules:
-    """Names by rules or, as `none`, nothing but the passages: no model at all. A dry run, which extracts
-    nothing, has it under the name of another."""
+    """Extract names by rules or, as `none`, nothing but passages, without any model. A dry run, which
+    extracts nothing, gives it the name of another extractor."""
 
     model: str | None = None
     window = 256

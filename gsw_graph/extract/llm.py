@@ -1,17 +1,16 @@
-"""Documents to workspaces by a language model: one call a passage, a second one if asked for.
+"""Extract workspaces from documents by a language model: one call a passage, and a second if asked for.
 
     {"entities": [{"name", "roles": ["role: state; state"]}],
      "verb_phrases": [{"phrase", "questions": [{"question", "answers": [name]}]}],
      "propositions": [sentence]}
 
-Answers are names, not ids, roles are strings and propositions name nothing beside their sentence: that is a
-fifth fewer tokens than objects throughout.
-Panini's shape, which models tuned on it write, is understood too: `entity_nodes` with ids,
-`verb_phrase_nodes` whose answers are ids. Ids of the graph are made by the store from the source of the
-document, so that no reply reaches another document.
+Answers are names and not ids, roles are strings, and a proposition is only a sentence. This takes a fifth
+fewer tokens than objects throughout. Models tuned on Panini write another shape, which is understood too:
+`entity_nodes` with ids, and `verb_phrase_nodes` whose answers are ids. The store makes the ids of the graph
+from the source of the document, so that no reply reaches another document.
 
-In the second pass, which is asked for (Panini, appendix D.2.3), the model sees the passage and what it found,
-and writes that once more, repaired and complete.
+In the optional second pass (Panini, appendix D.2.3), the model sees the passage and its own first result, and
+writes the result again, repaired and complete.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ from gsw_graph.values import Fields, single_spaced
 if TYPE_CHECKING:
     from gsw_graph.models.chat.chat import Chat
 
-MOST = 1000  # things in one list of a reply; a passage of some hundred words has a tenth of it
+MOST = 1000  # things in one list of a reply; a passage of some hundred words has about 100
 LONGEST = 2000  # characters of one text
 KEYS = ("entities", "verb_phrases", "propositions", "entity_nodes", "verb_phrase_nodes")
 
@@ -49,11 +48,15 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """What one reply says: entities as (name, ((role, states), ...)), verb phrases as (phrase, ((question,
-    answers), ...)), facts as sentences.
+    """Hold what one reply says.
 
-    mentions: the names in a fact, if they were asked for; else they are looked for in its words. triples:
-    subject, relation and object. repair_error: why a second pass that was asked for gave nothing.
+    Attributes:
+        entities: (name, ((role, states), ...)).
+        phrases: Verb phrases, (phrase, ((question, answers), ...)).
+        facts: Sentences.
+        mentions: Names by fact, if the prompt asks for names; for other facts, names are found in the words.
+        triples: (subject, relation, object).
+        repair_error: Why the second pass failed; empty if it did not.
     """
 
     entities: tuple[Listed, ...] = ()
@@ -65,8 +68,7 @@ class Extraction:
 
 
 def object_of(**properties: Any) -> Schema:
-    """Return the JSON schema of an object: every key required and no other allowed, as OpenAI's strict mode
-    wants it."""
+    """Return the JSON schema of an object. OpenAI's strict mode wants each key required and no others."""
     return {
         "type": "object",
         "properties": properties,
@@ -76,8 +78,8 @@ def object_of(**properties: Any) -> Schema:
 
 
 def parts(most: int, inner: int, longest: int) -> Schema:
-    """Return the schemas of the lists of a reply. Bounds end the loops of small models if a server keeps to
-    them.
+    """Return the schemas of the lists of a reply. If a server enforces the bounds, they end the loops of
+    small models.
 
     Args:
         most: Things in a list.
@@ -109,8 +111,8 @@ SHORT_SCHEMA = object_of(**parts(5, 2, 60))
 
 
 def read(value: object) -> Extraction:
-    """Read a reply as JSON. ValueError says where it departs from the shape, or that a text or list is longer
-    than any passage needs."""
+    """Read a reply, given as JSON. Raises ValueError if the reply departs from the shape, or if a text or
+    list is longer than any passage needs."""
     reply = node_of(unwrapped(value, KEYS) if isinstance(value, dict | list) else value)
     if not reply.value.keys() & set(KEYS):
         raise ValueError("the reply has none of `entities`, `verb_phrases` and `propositions`")
@@ -130,14 +132,14 @@ def read(value: object) -> Extraction:
 
 
 def node_of(reply: object) -> Node:
-    """Return the object that a reply is, within bounds; ValueError if it is none."""
+    """Return a reply as a node within bounds. Raises ValueError if the reply is not an object."""
     if not isinstance(reply, dict):
         raise ValueError(f"the reply is not an object but {kind_of(reply)}")  # noqa: TRY004
     return Node(reply, most=MOST, longest=LONGEST)
 
 
 def checked(reply: Node, result: Result) -> Result:
-    """Return what was read of a reply; ValueError if something was wrong with that."""
+    """Return the result that was read from a reply. Raises ValueError with the first fault of the reply."""
     if reply.faults:
         raise ValueError(reply.faults[0])
     return result
@@ -145,9 +147,9 @@ def checked(reply: Node, result: Result) -> Result:
 
 _PART = re.compile(r"[^\W_]+")
 _STEM = 5  # letters that two forms of a word share: Canada, Canadian
-SHARE = 0.5  # of the entities, and of the questions, answers and propositions, that must occur in the passage
+SHARE = 0.5  # least share of entities, and of questions, answers and facts, that stands in the passage
 _NOTHING = re.compile(r"[.…\s]*")  # "...", as models write it where a text belongs
-_SHOWN = 3  # of what does not stand there
+_SHOWN = 3  # names in a message, of those that are not in the passage
 
 
 def without_placeholders(extraction: Extraction) -> Extraction:
@@ -170,8 +172,8 @@ def _without_placeholders(lists: Iterable[tuple[str, Texts]]) -> tuple[tuple[str
 
 @lru_cache(maxsize=65536)
 def stems(text: str) -> frozenset[str]:
-    """Return what a text is compared by: its words without accents, case and endings; small words are left
-    out, numbers are whole."""
+    """Return the stems of the words of a text, without accents and case. Function words are left out; numbers
+    stay whole."""
     found = set()
     for word in text.split():
         for part in _PART.findall(normalise(word)):
@@ -181,18 +183,18 @@ def stems(text: str) -> frozenset[str]:
 
 
 def folded(text: str) -> str:
-    """Return a text in which `stands_in` looks for names."""
+    """Return a text in normal form, with each dash and slash as a hyphen, for `stands_in`."""
     return " ".join(map(normalise, re.sub("[‐-―−/]", "-", text).split()))
 
 
 def proper(text: str) -> frozenset[str]:
-    """Return the stems of those words of a text that do not begin with a small letter: names and numbers."""
+    """Return the stems of names and numbers: the words of a text that do not begin with a small letter."""
     return stems(" ".join(part for part in _PART.findall(text) if not part[0].islower()))
 
 
 def stands_in(name: str, text: str) -> bool:
-    """Return whether a folded text has half of the words of a name, in whatever order and form: of those that
-    begin with a capital or a digit, if it has such."""
+    """Return whether a folded text has at least half of the words of a name, in any order and form. If some
+    words begin with a capital or a digit, only these count."""
     words = proper(name) or stems(name)
     return 2 * sum(_has(text, stem) for stem in words) >= len(words)
 
@@ -206,8 +208,8 @@ def _has(text: str, stem: str) -> bool:
 
 
 def check_grounded(extraction: Extraction, text: str) -> None:
-    """Raise ValueError if less than half of what a result names is in the text: half of the words of
-    each name, in any form."""
+    """Raise ValueError if a result is not grounded in the text: less than half of the entities, or of the
+    questions, answers and facts, stand in the text by `stands_in`."""
     text = folded(text)
     others: list[str] = []
     for _, questions in extraction.phrases:
@@ -234,9 +236,9 @@ def _says(text: str) -> bool:
     return not _NOTHING.fullmatch(text)
 
 
-_CONTEXT = 300  # characters of the passage before that are shown with a passage
+_CONTEXT = 300  # characters shown of the passage before
 _TITLE = 200  # characters
-_LEAST, _A_TOKEN = 1000, 16  # tokens of a reply at most: any, and for each of the passage
+_LEAST, _A_TOKEN = 1000, 16  # limit of a reply, in tokens: for any passage, and more for each of its tokens
 _SHORT = 1000  # tokens of a reply to the short prompt, whose lists are short
 _AGAIN = (
     "Write that passage down as JSON: the names in it, questions about them with their answers, and its "
@@ -247,7 +249,7 @@ _SENTENCE = re.compile(r"(?<=[.!?。！？])\s+")
 
 
 def request(document: Document, position: int) -> Request:
-    """Return what is asked about a passage; the same text in the same place gives the same request."""
+    """Return the request about a passage. The same text in the same place gives the same request."""
     text, limit = shown(document, position), reply_limit(document, position)
     few = messages("extract_short", f"{text}\n\n{_AGAIN}")
     short = Request("extract", few, SHORT_SCHEMA, document.source, min(limit, _SHORT))
@@ -255,18 +257,18 @@ def request(document: Document, position: int) -> Request:
 
 
 def reply_limit(document: Document, position: int) -> int:
-    """Return the tokens that no sound reply about a passage takes: two and a half times the usual seven a
-    token of the passage."""
+    """Return a limit in tokens that no sound reply about a passage reaches. A usual reply takes seven tokens
+    for each token of the passage."""
     return _LEAST + _A_TOKEN * estimate(document.passages[position].text)
 
 
 def messages(name: str, text: str) -> tuple[dict[str, str], ...]:
-    """Return a prompt of ours, and what it is about."""
+    """Return the messages of a request: a prompt of this package by name, and the text."""
     return ({"role": "system", "content": prompt(name)}, {"role": "user", "content": text})
 
 
 def shown(document: Document, position: int, *, context: bool = True) -> str:
-    """Return a passage with its title and, as `context`, the end of the passage before it."""
+    """Return a passage with its title and, if `context` is set, the end of the passage before."""
     passage = document.passages[position]
     title = single_spaced(passage.title)[:_TITLE]
     parts = []
@@ -288,7 +290,7 @@ def _end(passage: Passage) -> str:
 
 
 def repair_request(document: Document, position: int, extraction: Extraction) -> Request:
-    """Return what is asked in the second pass about the passage at this position."""
+    """Return the request of the second pass about a passage."""
     first = json.dumps(written(extraction), ensure_ascii=False, separators=(",", ":"))
     text = f"{shown(document, position)}\n\nThe notes about it:\n{fence('notes', first)}"
     limit = reply_limit(document, position)
@@ -296,7 +298,7 @@ def repair_request(document: Document, position: int, extraction: Extraction) ->
 
 
 def written(extraction: Extraction) -> Fields:
-    """Return a result in the shape in which it was asked for."""
+    """Return a result in the shape of a reply."""
     entities = []
     for name, roles in extraction.entities:
         texts = [": ".join(filter(None, (role, "; ".join(states)))) for role, states in roles]
@@ -309,13 +311,13 @@ def written(extraction: Extraction) -> Fields:
 
 
 def extract_passage(document: Document, position: int, chat: Chat, *, second_pass: bool) -> Extraction:
-    """Return what a model finds in one passage; with `second_pass` it then repairs and completes that.
+    """Return what a model finds in a passage. With `second_pass` the model repairs and completes its result.
 
-    A second reply with less than half of the questions of the first is an error.
+    A second reply with less than half of the questions of the first is refused. If the second pass fails, the
+    first result is returned, with the reason in `repair_error`.
 
     Raises:
-        InvalidReplyError: There is no usable first reply. One about the second pass alone leaves the first
-            result as it is, and is named in `repair_error`.
+        InvalidReplyError: There is no usable first reply.
     """
     read_reply = check(document, position)
     extraction = chat.ask(request(document, position), read_reply).value
@@ -340,17 +342,17 @@ def _count_questions(extraction: Extraction) -> int:
 
 
 def check(document: Document, position: int) -> Callable[[object], Extraction]:
-    """Return the check of the reply about one passage.
+    """Return a function that reads and checks the reply about a passage.
 
-    A reply without entities about a text that surely has names or dates is an error: a model that gives up
-    must not go unseen. So is a reply that names what the passage does not: see `check_grounded`.
+    It raises ValueError for a reply that is not grounded in the passage (`check_grounded`), and for a reply
+    without entities if the text surely has names or dates: a model that gives up must not go unseen.
     """
 
     return lambda value: check_extraction(without_placeholders(read(value)), document, position)
 
 
 def check_extraction(extraction: Extraction, document: Document, position: int) -> Extraction:
-    """Return what was found in a passage; see `check` for what raises ValueError."""
+    """Return the extraction of a passage if it passes. Raises ValueError as `check` says."""
     if not extraction.entities and (names := _named_in(document.passages[position])):
         raise ValueError(f"there are no entities, although the passage names {', '.join(names[:3])}")
     # The title and the passage before explain the pronouns of a passage.
@@ -362,11 +364,11 @@ def check_extraction(extraction: Extraction, document: Document, position: int) 
 def assemble(
     document: Document, extractions: Mapping[int, Extraction], model: str | None, extractor: str = "llm"
 ) -> tuple[Workspace, list[str]]:
-    """Return the workspace of a document from what was found in its passages, by position, and what was left
-    out.
+    """Return the workspace of a document from the extractions of its passages, by position, and the faults
+    that were left out.
 
-    The same name in several passages is one entity; a proposition mentions the entities of the document
-    that it names.
+    The same name in several passages is one entity. A proposition mentions each entity of the document whose
+    name is in its words.
     """
     assembler = Assembler(document)
     spellings: dict[str, str] = {}
@@ -390,8 +392,8 @@ def assemble(
 
 
 def _named_in(passage: Passage) -> list[str]:
-    """Return the names and dates that rules see in a text. A word alone that opens a sentence may be any
-    word, and a title is not noted."""
+    """Return the names and dates that rules find in a passage. A single word that opens a sentence does not
+    count, as any word may; nor does the title."""
     text = passage.text.removeprefix(f"{passage.title}\n")
     inside = set()
     for name in find_names(text):

@@ -1,5 +1,5 @@
-"""Documents through a language model, many passages at once: what it is asked for, in which calls, and what
-that will take.
+"""Extract documents by a language model, many passages at once: define the requests, run the calls, and
+estimate their costs.
 
 The profile `llm` asks for a whole workspace. `propositions` asks for names and sentences alone, several
 passages a call, as GRASP does; `two-step` for the names first and then for sentences over just these names,
@@ -69,8 +69,8 @@ Found = dict[int, Extraction]  # by position of a passage
 
 
 class Profile:
-    """Ask for a whole workspace of each passage. calls: for each group of passages, but for a `second_pass`,
-    which repairs the first result. stages: of its calls, as of `Request`."""
+    """Ask for a whole workspace of each passage. calls: Number of calls for a group of passages, without a
+    `second_pass`, which repairs the first result. stages: Stages of the calls, see `Request`."""
 
     calls = 1
     second_pass = False
@@ -90,7 +90,7 @@ class Profile:
         return check(document, positions[0])
 
     def extract(self, document: Document, positions: Positions, chat: Chat) -> Found:
-        """Return what a model finds in a group of passages, by position. Raises as `Chat.ask`."""
+        """Return what a model finds in a group of passages, by position. Raises what `Chat.ask` raises."""
         return {positions[0]: extract_passage(document, positions[0], chat, second_pass=self.second_pass)}
 
 
@@ -243,16 +243,16 @@ _Result = tuple[_Open, Positions, Found | InvalidReplyError | ModelUnavailableEr
 class ByModel:
     """Ask a language model about `concurrency` groups of passages at once; a document is done with its last.
 
-    A passage without a usable reply is listed. Its document is kept if another passage got one, unless the
-    memory has a complete result of the same text. When the model will not answer any more, what is complete
-    is kept and every other document is listed.
+    A passage without a usable reply is listed. Its document is kept if another passage has a reply, unless
+    the memory has a complete result of the same text. If the model stops answering, complete documents are
+    kept and all others are listed.
 
     Args:
         chat: The model.
         concurrency: Calls at once.
-        profile: What it is asked for: a name of `PROFILES`.
-        second_pass: Have it repair its first result.
-        on_passage: Gets, from other threads, None for each passage that is done, or why there was no reply.
+        profile: The kind of requests: a name of `PROFILES`.
+        second_pass: Whether the model repairs its first result.
+        on_passage: Called in other threads for each finished passage, with None or the reason of a failure.
     """
 
     window = 256  # passages embedded together: of more texts more have the same length
@@ -350,14 +350,13 @@ def estimate(
 ) -> Estimate:
     """Estimate calls and tokens of a load, each request as it would be sent; cached replies cost nothing.
 
-    Where a second request depends on the first reply, which is not cached, a reply of the usual length is
-    counted.
+    If a second request depends on a first reply that is not cached, a reply of the usual length is counted.
 
     Args:
         work: Documents.
         chat: The model.
-        cache: Read beside the chat, whose ledger would note each look.
-        profile: What the model is asked for.
+        cache: The cache, read directly, as the chat would count each look in its ledger.
+        profile: The kind of requests.
         batch: Whether the first requests go through the Batch API.
     """
     calls = cached = 0

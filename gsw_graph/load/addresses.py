@@ -15,14 +15,14 @@ from gsw_graph.model.results import LoadReport, Shown
 
 @dataclass
 class Fetched:
-    """Pages by address, those that cannot be fetched, and how many are as the memory has them."""
+    """Hold pages by address, failures, and the number of unchanged pages."""
 
     pages: dict[str, Page] = field(default_factory=dict)
     failures: list[Failure] = field(default_factory=list)
     unchanged: int = 0
 
     def added_to(self, report: LoadReport) -> LoadReport:
-        """Return the report of the load of the pages, with what is not in it as nothing was there to load."""
+        """Return the report of the load of the pages, with failures and unchanged pages added."""
         counts = report.documents
         failed, unchanged = counts.failed + len(self.failures), counts.unchanged + self.unchanged
         documents = replace(counts, failed=failed, unchanged=unchanged)
@@ -37,14 +37,14 @@ def fetched(
     allow_private: bool,
     check: Callable[[], object],
 ) -> Fetched:
-    """Fetch pages; those that have not changed since the memory loaded them are not sent again.
+    """Fetch pages. A page that has not changed since the memory loaded it is not sent again.
 
     Args:
-        addresses: Of the pages.
-        show: Shows a document of the memory.
-        options: How they will be loaded.
-        allow_private: Whether addresses of this machine and of private networks are asked.
-        check: Raises where the load has been ended.
+        addresses: Addresses of the pages.
+        show: Returns a document of the memory.
+        options: Options of the load.
+        allow_private: Whether to fetch from this machine and from private networks.
+        check: Raises if the load has been cancelled.
     """
     result = Fetched()
     for address in dict.fromkeys(address.partition("#")[0] for address in addresses):

@@ -45,13 +45,13 @@ _NODES, _RELATIONSHIPS = 200, 2000
 
 
 def dump(connection: Connection, target: str | Path) -> Copied:
-    """Write all that a memory holds into a new file, a node or a relationship a line, whole or not at all.
+    """Write a whole memory into a new file, a node or a relationship a line. The file is complete or absent.
 
-    Vectors are `{"float32": base64}` in the order of Intel machines, bytes are `{"bytes": base64}`. Who
-    writes to the memory meanwhile, in another process too, waits until it is done.
+    Vectors are `{"float32": base64}` in the order of Intel machines, bytes are `{"bytes": base64}`. Writers,
+    in other processes too, wait meanwhile.
 
     Raises:
-        InputError: The file exists, or there is nothing to dump.
+        InputError: The file exists, or the memory is empty.
     """
     start, counts = perf_counter(), _no_counts()
     _check_source(connection)
@@ -66,11 +66,11 @@ def dump(connection: Connection, target: str | Path) -> Copied:
 def restore(connection: Connection, source: str | Path, on_written: Report = lambda _: None) -> Copied:
     """Write the memory of a dump into a new folder or an empty database, with its indexes.
 
-    What a restore or a copy left there that was cut off is removed first.
+    Remains of an interrupted restore or copy are removed first.
 
     Raises:
-        InputError: The file cannot be read, or is no dump or a part of one.
-        SchemaError: The target holds something already, or the dump is of another schema.
+        InputError: The file cannot be read, is no dump, or is incomplete.
+        SchemaError: The target is not empty, or the dump has another schema.
     """
     start = perf_counter()
     with Path(source).open(encoding="utf-8") as file:
@@ -109,8 +109,8 @@ def copy(source: Settings, target: Settings, on_written: Report = lambda _: None
 def copy_settings(source: str, target: str) -> tuple[Settings, Settings]:
     """Return the settings of both sides of a copy from the environment.
 
-    User, password and database come from NEO4J_USERNAME and so on, for `source` from NEO4J_FROM_USERNAME and
-    so on where these are set: a password on a command line is read by every user of the machine.
+    User, password and database come from NEO4J_USERNAME and so on; for `source`, NEO4J_FROM_USERNAME and so
+    on come first. They are no options, as every user of the machine can read a command line.
     """
     to = Settings.from_env()
     own: Fields = {}
@@ -165,7 +165,7 @@ def _held(connection: Connection) -> Iterator[None]:
 
 
 def clear(connection: Connection) -> None:
-    """Remove what a restore or a copy left that was cut off."""
+    """Remove the remains of an interrupted restore or copy."""
     for label in labels().values():
         text = _text(connection, "remove_nodes", label)
         for keys in _keys(connection, label, _NODES):

@@ -44,7 +44,7 @@ def correct(
     load: Load,
     folder: str | None = "",
 ) -> Correction:
-    """Correct what the memory holds; see `Memory.correct`. load: `Memory.load`, for what is added."""
+    """Correct the content of the memory; see `Memory.correct`. load: `Memory.load`, for added texts."""
     if action not in _NEEDS:
         raise InputError(f"there is no correction {action!r}", hint=f"Use one of {', '.join(_NEEDS)}")
     least, most, wanted = _NEEDS[action]
@@ -86,7 +86,7 @@ def corrections(connection: Connection) -> list[Correction]:
 
 
 def undo(connection: Connection, which: str) -> Correction:
-    """Take a correction back. Raises InputError where none has this id."""
+    """Take a correction back. Raises InputError for an unknown id."""
     with connection.session() as session:
         rows = session.execute_read(writer.corrections_of)
         row = next((row for row in rows if row["id"] == which), None)

@@ -23,11 +23,11 @@ _STAGES = ("read", "extract", "embed", "write", "index")
 
 @dataclass
 class LoadCounters:
-    """Counts of one load, added to from several threads.
+    """Hold the counts of a load, for several threads.
 
     Attributes:
-        bytes: Of the files, None where that is not known.
-        spent: Returns what a language model was asked so far.
+        bytes: Bytes of the files; None if not known.
+        spent: Returns the usage of the language model so far.
         counts: Documents that are `new`, `replaced`, `unchanged`, of these `described` (with other metadata)
             and `upgradable` (this extractor would find more), or `embedded`; passages to load (`seen`),
             embedded (`passages`), `written` and `answered` about; `read_bytes` of the files; corrections that
@@ -46,7 +46,7 @@ class LoadCounters:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def add(self, **amounts: int) -> None:
-        """Add to the counts of these names."""
+        """Add to counts by name."""
         with self._lock:
             self.counts.update(amounts)
 

@@ -28,9 +28,9 @@ _SHOWN = 100  # broken documents, each a finding
 
 
 def examine(connection: Connection, settings: Settings, *, deep: bool = False) -> list[Finding]:
-    """Check engine, models and memory; a check that cannot be made is a finding of its own.
+    """Check engine, models and memory. A check that cannot be made is a finding too.
 
-    `deep`: every text is read and compared with the hash of what was loaded.
+    deep: Whether to compare every text with the hash of the loaded text.
     """
     engine = f"{connection.dialect.name} {connection.dialect.version} at {connection.url}"
     checks: list[Check] = [_embedder, _language_model, _memory]

@@ -1,4 +1,4 @@
-"""Documents out of the memory, by any name that people have for them."""
+"""Remove documents from the memory, by any name that people use for them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def forget(
     dry_run: bool = False,
     folder: Folder = "",
 ) -> Forgotten:
-    """Remove documents with all that only they supported, and the questions whose answers cite them; see
+    """Remove documents with everything that only they support, and the questions whose answers cite them; see
     `Memory.forget`."""
     reader = Reader(connection)
     unknown: list[str] = []
@@ -58,15 +58,15 @@ def forget(
 
 
 def resolve(reader: Reader, names: Sequence[str], folder: Folder) -> tuple[Sources, list[str]]:
-    """Return stored documents by id and source that these names mean, and the names that mean none.
+    """Return the stored documents of some names, by id and source, and the names without a document.
 
     A name is a source, the path of a loaded file whether it still exists or not, a folder written with a
-    slash at its end, or a corpus file whose records are meant.
+    slash at its end, or a corpus file, for its records.
 
     Args:
-        reader: Of the memory.
-        names: What people call the documents.
-        folder: Where paths begin; None where a name is a source alone.
+        reader: Reader of the memory.
+        names: Names of documents.
+        folder: Base folder of paths; None if no name is a path.
 
     Raises:
         InputError: A name is empty.
@@ -101,13 +101,13 @@ def _sources_of(name: str, stored: Collection[str], folder: Folder) -> set[str]:
 
 
 def gone_from(reader: Reader, names: Sequence[str], folder: Folder) -> Sources:
-    """Return stored documents, by id and source, that are no longer in folders: their file is not there, or
-    holds them no longer. What the system does not tell stays.
+    """Return the stored documents, by id and source, that are no longer in some folders: the file is missing,
+    or no longer holds the document. In doubt a document stays.
 
     Args:
-        reader: Of the memory.
+        reader: Reader of the memory.
         names: Folders.
-        folder: Where their paths begin.
+        folder: Base folder of their paths.
 
     Raises:
         InputError: A folder cannot be read, or is empty though documents of it are stored: it may be a drive

@@ -1,7 +1,7 @@
-"""A load from end to end: read, compare with the memory, extract, embed, write.
+"""Load documents from end to end: read, compare with the memory, extract, embed, write.
 
-Three threads work behind each other, each some windows ahead of the next: one reads and extracts, one embeds,
-one writes; the caller's waits for them and reports. `concurrency.prefetch` bounds what waits between them.
+Three threads form a pipeline: the first reads and extracts, the second embeds, the third writes. The caller's
+thread waits and reports. `concurrency.prefetch` bounds the queue between two threads.
 """
 
 from __future__ import annotations
@@ -45,12 +45,12 @@ Item = Document | Workspace
 Given: TypeAlias = "dict[str, Value | None]"  # metadata, None for a key that is removed
 # Passages whose documents are compared with the memory in one round trip.
 _COMPARED = 256
-# Windows that extraction may be ahead of embedding, and bytes of rows that embedding may be ahead of writing:
-# those of two windows, so that it need not wait for an engine that is not warm yet.
+# Windows that extraction may be ahead of embedding, and bytes of rows that embedding may be ahead of writing.
+# The bytes are about two windows, so that embedding does not wait for an engine that is still slow.
 _WINDOWS_AHEAD, _BYTES_AHEAD = 2, 32_000_000
 # Passages of the first window, so that the engine has work early.
 _FIRST_WINDOW = 16
-# Texts embedded in one call, which takes a processor two seconds: a large document shows its progress.
+# Texts embedded in one call, about two seconds on a processor, so that a large document shows progress.
 _CALL = 128
 # Loaders of records, which name their sources themselves.
 _RECORDS = frozenset(("corpus", "workspaces", "openie", "propositions"))
@@ -81,11 +81,11 @@ def load(
 
     Args:
         connection: The memory.
-        settings: The models that serve it.
+        settings: Models and folders of the memory.
         embedder: Returns the embedder.
         names: Files, folders, globs or `-`.
         options: How to load.
-        stdin: What `-` means.
+        stdin: The stream that `-` reads.
         uploads: Open files by name.
         progress: Called in this thread, several times a second at most.
         exclusive_lock: Holds questions off while indexes are built.
@@ -126,7 +126,8 @@ def load(
             _write(windows(work, extractor, counters), connection, model, counters, report)
         except BaseException:
             if chat is not None:
-                # No call begins from now on; those under way are paid for, and kept when `chat` closes.
+                # No call begins from now on. Calls under way are paid for; `chat` waits for them and caches
+                # them.
                 chat.stop()
             raise
         _index(connection, model.dimension, counters, report, exclusive_lock)
@@ -139,8 +140,8 @@ def load(
 
 
 def _described(document: Document, given: Given, state: DocumentState | None) -> Document:
-    """Return a document with the metadata that people gave, now or in an earlier load, which wins over its
-    own."""
+    """Return a document with its metadata replaced, key by key, by metadata that people gave in this load or
+    an earlier load."""
     if state:
         stored = state.properties
         given = {key: stored.get(f"meta_{key}") for key in stored.get("given") or ()} | given
@@ -156,7 +157,7 @@ def opened_extractor(
     counters: LoadCounters,
     budget: Budget | None = None,
 ) -> Iterator[tuple[Extractor, Chat | None]]:
-    """Open the extractor of a name, and the language model that it asks, if it asks one."""
+    """Open an extractor by name, and its language model if it needs one."""
     if name not in BY_MODEL:
         yield Rules(name), None
         return
@@ -191,15 +192,15 @@ def new_work(
     options: LoadOptions,
     position: Callable[[], int] = lambda: 0,
 ) -> Iterator[ExtractionJob]:
-    """Yield the documents and ready workspaces that the memory has not, or not so, before extraction.
+    """Yield the documents and ready workspaces that are new to the memory or changed, before extraction.
 
     Args:
         items: What the loaders read.
-        states: Returns the states of the documents with these ids that the memory has.
-        extractor: What will read the documents.
+        states: Returns the states of stored documents, by id.
+        extractor: The extractor of this load, by which a document may be outdated.
         counters: Gets failures and counts.
-        options: Whether unchanged documents come again.
-        position: Returns how many bytes of the files were read when the last item came.
+        options: Say which documents are taken, and whether unchanged documents are loaded again.
+        position: Returns the bytes of the files that the loaders have read.
     """
     last, given = 0, options.metadata()
     for some in _compared_together(items, counters, options):
@@ -228,15 +229,16 @@ def _work(
     counters: LoadCounters,
     options: LoadOptions,
 ) -> ExtractionJob | None:
-    """Return the work that an item makes; None if the memory has it so, or has other content under its
-    source, which is a failure."""
+    """Return the work for an item, or None if the memory has it already. Other content under the same source
+    is counted as a failure, and gives None too."""
     document = _described(_document_of(item), given, state)
     if state is not None:
         problem = None
         if document.loader in _RECORDS and state.loader is not None and state.loader not in _RECORDS:
             problem = _CLAIMED
         file = str(state.properties.get("file", "")) if document.file else ""
-        # What was moved is replaced, and a copy leaves it as it is.
+        # A moved file is replaced. If the stored file still exists, this is a copy, and the stored path
+        # stays.
         if file not in ("", document.file) and os.path.isfile(file):  # noqa: PTH113
             document = replace(document, file=file)
             if not problem and state.text_hash != document.content_hash:
@@ -255,7 +257,7 @@ def _work(
 
 
 def windows(work: Iterable[ExtractionJob], extractor: Extractor, counters: LoadCounters) -> Iterator[Window]:
-    """Yield extracted workspaces in runs that are embedded together, a small one first."""
+    """Yield windows of extracted workspaces; the first window is small."""
     window: Window = []
     passages, enough = 0, min(_FIRST_WINDOW, extractor.window)
     for done in counters.timed_items("extract", extractor.run(work)):
@@ -277,17 +279,17 @@ def embed(
     embedder: Embedder,
     on_share: Callable[[float], None] = lambda _: None,
 ) -> tuple[dict[str, Vector], dict[str, str]]:
-    """Embed texts, each different one once.
+    """Embed texts, each distinct text once.
 
     Args:
         texts: In any order.
         embedder: Embeds them.
-        on_share: Called every few seconds with the share of the texts that is embedded.
+        on_share: Called after each batch with the share of the texts that is embedded, in [0, 1].
 
     Returns:
-        Vectors by text, and reasons by text where it cannot be embedded.
+        Vectors by text, and for a text that cannot be embedded the reason.
     """
-    # Texts of one length come together, however they are cut.
+    # Sorted by length, so that a batch has texts of similar length.
     distinct = sorted(set(texts), key=lambda text: (-len(text), text))
     vectors: dict[str, Vector] = {}
     reasons: dict[str, str] = {}
@@ -299,15 +301,15 @@ def embed(
             for sent, reason in error.reasons.items():
                 reasons[sent.removeprefix(embedder.document_prompt)] = reason
             called = [text for text in called if text not in reasons]
-            found = embedder.encode(called)  # kept, so they are not asked for again
+            found = embedder.encode(called)  # a server's vectors are cached, so these cost no second call
         vectors.update(zip(called, found, strict=True))
         on_share(min(begin + _CALL, len(distinct)) / len(distinct))
     return vectors, reasons
 
 
 def texts(workspace: Workspace, mode: Mode) -> Iterator[str]:
-    """Yield what is embedded of a workspace: its passages, where the memory has not got them, its phrases,
-    pairs and propositions."""
+    """Yield the texts of a workspace to embed: passages, unless the memory has them already, phrases, pairs
+    and propositions."""
     if mode == "describe":
         return
     if mode != "renew":
@@ -328,8 +330,8 @@ def _write(
     counters: LoadCounters,
     report: Callable[[], None],
 ) -> None:
-    """Embed windows in a second thread and write their batches in a third, so that Ctrl-C, which comes in
-    this one, breaks into no transaction: the batch under way is written whole."""
+    """Embed windows in a second thread and write batches in a third. Ctrl-C comes in this thread, so it
+    interrupts no transaction: the batch under way is written whole."""
 
     ended, lock = threading.Event(), threading.Lock()  # the lock is held while a batch is written
 
@@ -398,7 +400,7 @@ def _index(
     report: Callable[[str], None],
     exclusive_lock: Callable[[], AbstractContextManager[None]],
 ) -> None:
-    """Make the search indexes after the first rows, and anew where the memory has outgrown them."""
+    """Build search indexes after the first rows, and rebuild vector indexes that the memory has outgrown."""
 
     state = schema.read_state(connection)
     counts = counters.counts
@@ -418,8 +420,8 @@ def _index(
 def _compared_together(
     items: Iterable[Item | Failure], counters: LoadCounters, options: LoadOptions
 ) -> Iterator[list[Item]]:
-    """Return items of the part that is loaded in runs that are compared with the memory in one round trip;
-    failures are put aside."""
+    """Yield the items that the options take, in runs that one round trip compares with the memory. Failures
+    go to the counters."""
 
     def read() -> Iterator[Item]:
         for item in counters.timed_items("read", items):
@@ -445,21 +447,21 @@ def _mode(
     counters: LoadCounters,
     options: LoadOptions,
 ) -> Mode | None:
-    """Return how an item comes in, None where the memory has it. A plain text does not put out what was
-    extracted from the same text, unless `upgrade` is set."""
+    """Return how an item is written; None if the memory has it. What another extractor found in the same text
+    stays, unless `upgrade` is set and this extractor finds more."""
     if state is None:
         return "new"
     if options.replace or state.status == "loading" or state.text_hash != document.content_hash:
         return "replace"
     if "language" not in state.properties and document.language != ENGLISH:
-        return "replace"  # loaded before ids and words were those of a language
+        return "replace"  # loaded by a version in which ids did not depend on the language
     if state.status == "renewing":
         return "renew"
     if isinstance(item, Workspace):
         same = state.content_hash == item.content_hash and state.extractor == item.extractor
     elif state.extractor == extractor.name:
         same = not state.unread and (state.model == extractor.model or not options.upgrade)
-    else:  # each finds more than those before it; what came ready from a file is above all
+    else:  # extractors are in order, the weakest first; ready workspaces are never upgraded
         finds_more = state.extractor in EXTRACTORS[: EXTRACTORS.index(extractor.name)]
         same = not finds_more or not options.upgrade
         counters.add(upgradable=finds_more and same)
@@ -474,8 +476,8 @@ def _send(
     chat: Chat,
     progress: Callable[[Progress], None] | None,
 ) -> None:
-    """Send the first pass of what is new to the memory by the Batch API; the load then finds the replies in
-    the cache. Interrupted, it goes on the next time."""
+    """Send the first pass over new documents to the Batch API. The load then finds the replies in the cache.
+    If this is interrupted, the next load goes on with the same batch."""
 
     def waiting(done: int, sent: int) -> None:
         if progress is not None:
@@ -514,7 +516,7 @@ def _estimated(
             estimated = pool.estimate(counted_work, chat, cache, profile, batch=options.batch)
     note = _note(counters, options.chosen(settings), settings)
     documents, passages = counters.counts["new"], counters.counts["passages"]
-    if settings.embedder_url and passages:  # passages are what rules embed
+    if settings.embedder_url and passages:  # rules have only passages to embed
         note = (
             f"the server of embeddings would be sent {counted({'passage': passages})}, about "
             f"{counters.counts['passage_tokens']:,} tokens, and the phrases and pairs that are found in them"
@@ -534,8 +536,8 @@ def _counted(work: Iterable[ExtractionJob], counters: LoadCounters) -> Iterator[
 
 
 def _note(counters: LoadCounters, extractor: str, settings: Settings) -> str | None:
-    """Name what a user may have meant: a better extractor, or the model of a server; and corrections that
-    have lapsed."""
+    """Return a note on corrections that have lapsed, on documents that a better extractor could read again,
+    or on a server without a model; else None."""
     if lapsed := counters.counts["lapsed"]:
         return (
             "corrections that no longer apply, as the text that they supersede has changed or gone: "
@@ -550,7 +552,7 @@ def _note(counters: LoadCounters, extractor: str, settings: Settings) -> str | N
 
 
 def _spent(chat: Chat | None) -> Fields:
-    """Return what the language model was asked, as the report has it."""
+    """Return tokens, calls and dollars of the language model, as fields of the report."""
     if chat is None:
         return {}
     total = chat.ledger.total()

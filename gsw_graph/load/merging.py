@@ -49,12 +49,12 @@ class Name(NamedTuple):
 
 
 class Pair(NamedTuple):
-    """Hold two concepts by id that may be the same.
+    """Hold the ids of two concepts that may be the same.
 
     Attributes:
-        reasons: Why they are, and why not.
-        ambiguous: Whether what joins them may join the shorter name to other things as well.
-        method: What joins them: `rules` or `vectors`.
+        reasons: Reasons for and against.
+        ambiguous: Whether the evidence may join the shorter name to other names too.
+        method: Method of the evidence: `rules` or `vectors`.
     """
 
     first: str
@@ -195,7 +195,7 @@ def _write(connection: Connection, groups: Sequence[MergeGroup]) -> list[MergeGr
 
 
 def merged(connection: Connection, name: str = "") -> Merged:
-    """Return what is merged, all or the group of a name; InputError where the name is of none."""
+    """Return all groups of merged names, or the group of a name. Raises InputError for a name in no group."""
     groups = _stored(Reader(connection))
     if name:
         groups = _groups_of(groups, name)
@@ -364,12 +364,12 @@ def _means_one_thing(name: Concept, other: Concept) -> bool:
 def group_pairs(
     index: ConceptIndex, pairs: Sequence[Pair], merged: Mapping[str, str] | None = None
 ) -> tuple[list[tuple[str, Aliases]], list[Pair]]:
-    """Make groups of sure pairs. What only a chain of pairs joins stays apart.
+    """Make groups of sure pairs. Names that only a chain of pairs joins stay apart.
 
     Args:
         index: The concepts.
-        pairs: As of `find_pairs`.
-        merged: The canonical concept of each alias there is already; groups grow around these.
+        pairs: Pairs from `find_pairs`.
+        merged: The canonical concept of each existing alias; groups grow around it.
 
     Returns:
         Canonical concepts with their aliases, and the pairs that are not sure enough: of a lower score, or of

@@ -1,4 +1,4 @@
-"""`Memory`: open, load, ask, forget, status. The one place where the parts meet."""
+"""Join the parts of the store in `Memory`: open, load, ask, forget, status."""
 
 from __future__ import annotations
 
@@ -52,13 +52,12 @@ def _reading(function: Callable[Concatenate[Reader, P], T]) -> Callable[Concaten
 
 
 class Memory(WritableMemory):
-    """A knowledge store: documents go in, questions come out answered. Open it with `Memory.open`, close it
-    or use it in a `with` statement.
+    """Load documents and answer questions about them. Open a memory with `Memory.open`, and close it or use a
+    `with` statement.
 
-    Safe for many threads: questions run side by side, loads and all else that writes one after another, and
-    a question waits while an index is built. `close` is for when they are done. Several processes share a
-    Neo4j server, an embedded memory has one at a time, which `gswgraph serve` shares. Once it is closed every
-    method raises EngineError.
+    A memory is safe for many threads: questions run in parallel, writes run one after another, and a question
+    waits while an index is built. Several processes may share a Neo4j server. An embedded memory is open in
+    one process at a time, which `gswgraph serve` shares. After `close` every method raises EngineError.
     """
 
     @with_plain_errors
@@ -71,20 +70,20 @@ class Memory(WritableMemory):
         cancel: Cancel | None = None,
         **options: Any,
     ) -> results.Answer:
-        """Return the passages that a strategy finds for a question, best first, with a plan the chains that
-        lead to an answer, and the answer.
+        """Answer a question. Return the answer, the passages that the strategy found, best first, and with a
+        plan the chains that lead to the answer.
 
-        Where the settings name a language model it plans and answers. `auto` is `fusion` with a plan, or
-        where there are pairs to follow, else `linked`. The question is stored in the memory with what its
-        answer used.
+        If the settings name a language model, it plans and answers. `auto` is `fusion` if there is a plan or
+        the memory has pairs, else `linked`. The question is stored in the memory with the evidence of its
+        answer.
 
         Args:
-            question: In whole words.
-            on_text: Called with pieces of the language model's answer as they come.
-            on_stage: Called with what is being done, a key of the answer's `seconds`, and None or, where the
-                model is asked again or given up, why.
+            question: The question, in whole words.
+            on_text: Called with pieces of the language model's answer as they arrive.
+            on_stage: Called with the stage, a key of the answer's `seconds`, and None or the reason of a new
+                try.
             cancel: Ends the question from another thread, with WorkCancelledError.
-            options: Those of `AskOptions`, such as `strategy="linked"`, `plan=[...]`, `k=10` or
+            options: Fields of `AskOptions`, such as `strategy="linked"`, `plan=[...]`, `k=10` or
                 `answer=False`. A strategy may be a `Strategy` of your own.
 
         Raises:
@@ -143,18 +142,20 @@ class Memory(WritableMemory):
             return replace(answer, id=questions.keep(self._connection, answer, vector, limited=limited))
 
     def conversation(self) -> Conversation:
-        """Return a new conversation: a question may depend on the last ones ("and when did she die?")."""
+        """Return a new conversation, in which a question may depend on earlier questions ("and when did she
+        die?")."""
         from gsw_graph.ask.conversation import Conversation
 
         return Conversation(self.ask)
 
     def confirm(self, which: int | str) -> results.AskedQuestion:
-        """Record that an answer is right, so that it may be given again as it is. which: as of `question`.
-        Raises InputError where there is no such question, or it was not answered."""
+        """Record that an answer is right, so that it may be given again unchanged. which: See `question`.
+        Raises InputError if there is no such question, or it has no answer."""
         return self._judge(which, "confirmed")
 
     def reject(self, which: int | str) -> results.AskedQuestion:
-        """Record that an answer is wrong, so that nothing of it is used again; else as `confirm`."""
+        """Record that an answer is wrong, so that its evidence is not used again. Argument and errors are
+        those of `confirm`."""
         return self._judge(which, "rejected")
 
     @with_plain_errors
@@ -179,22 +180,22 @@ class Memory(WritableMemory):
 
     @with_plain_errors
     def memories(self) -> list[results.StoredMemory]:
-        """Return the memories of this database, by name: those opened with `?memory=NAME`, and the default
-        one, whose name is empty."""
+        """Return the memories of this database by name: each that was opened with `?memory=NAME`, and the
+        default memory, whose name is empty."""
         return schema.memories(self._connection)
 
     @with_plain_errors
     def status(self) -> results.Status:
-        """Return what the memory holds."""
+        """Return counts, models and state of the memory."""
         return schema.status(self._connection)
 
     @with_plain_errors
     def browser(self, question: str | None = None) -> str:
-        """Return the address that opens Neo4j Browser at this memory with a query in its editor: one that
-        draws what the answer to a stored question is based on (by its id, or the beginning), else one that
-        draws the names that bring most documents together.
+        """Return the address that opens Neo4j Browser at this memory with a query in its editor. For a stored
+        question, given by its id or the beginning, the query draws the evidence of its answer; else it draws
+        the names that connect most documents.
 
-        Raises EngineError for a memory in a folder, which has no Browser, InputError where there is no such
+        Raises EngineError for a memory in a folder, which has no Browser, InputError if there is no such
         question.
         """
         place = browser.find(self._settings)
@@ -222,9 +223,9 @@ class Memory(WritableMemory):
     ) -> picture.Picture:
         """Return the picture of an answer, or of what a Cypher query returns: nodes, relationships, paths.
 
-        `save` of it writes one HTML file that needs no network; a notebook shows it. An answer asked with
-        `trace=True` shows how its passages were found. Raises InputError as `cypher` does, and where there is
-        nothing to draw.
+        Its `save` writes an HTML file that needs no network; a notebook shows the picture. An answer asked
+        with `trace=True` shows how its passages were found. Raises InputError as `cypher` does, and if there
+        is nothing to draw.
         """
         from gsw_graph.explore.picture.drawing import of_answer, of_records
         from gsw_graph.store import adhoc
@@ -252,10 +253,12 @@ class Memory(WritableMemory):
         """Run a Cypher query.
 
         Args:
-            query: One that would change anything is refused with InputError unless `write`.
-            write: Let it change the memory.
-            timeout: Seconds after which the engine ends it, with InputError; so do Ctrl-C and `cancel`.
-            cancel: Ends it from another thread.
+            query: The query. Unless `write` is set, a query that would change the memory is refused with
+                InputError.
+            write: Whether the query may change the memory.
+            timeout: Seconds after which the engine ends the query, with InputError; Ctrl-C and `cancel` end
+                it too.
+            cancel: Ends the query from another thread.
             parameters: Values of the query.
         """
         from gsw_graph.store import adhoc
@@ -268,15 +271,15 @@ class Memory(WritableMemory):
     def ask_cypher(
         self, question: str, *, timeout: float | None = 60.0, cancel: Cancel | None = None
     ) -> results.AskedTable:
-        """Have the language model of the settings write a Cypher query for a question, and run it.
+        """Let the language model write a Cypher query for a question, and run the query.
 
-        The model sees the schema, the keys of metadata and the names of the question, and no document. It is
-        told once if its query cannot be run; at most 100 rows are returned.
+        The model sees the schema, the keys of metadata and the names of the question, but no document. If its
+        query cannot be run, the model is told once. At most 100 rows are returned.
 
         Args:
-            question: What is counted or listed: "how many documents mention Ottilie Grau, by year?"
+            question: A question that counts or lists: "how many documents mention Ottilie Grau, by year?"
             timeout: Seconds after which the engine ends a query.
-            cancel: Ends it from another thread.
+            cancel: Ends the query from another thread.
 
         Raises:
             InputError: The question is empty, the settings name no model, or no query answers it.
@@ -303,8 +306,8 @@ class Memory(WritableMemory):
     def explore(
         self, name: str, /, *, timeout: float | None = None, cancel: Cancel | None = None, **parameters: Any
     ) -> results.Table:
-        """Run an analysis by its name, with its defaults for what is not given: `memory.explore("timeline",
-        since="1880")`. `gsw_graph.explore.analyses.analyses()` has all of them.
+        """Run an analysis by its name, with defaults for missing parameters: `memory.explore("timeline",
+        since="1880")`. `gsw_graph.explore.analyses.analyses()` lists all analyses.
 
         Raises InputError for an analysis, a parameter or a concept that does not exist, and as `cypher`.
         """

@@ -1,4 +1,4 @@
-"""What an open memory holds: connection, models, locks and state. `Memory` adds what it does."""
+"""Hold an open memory: its connection, models, locks and state. `Memory` adds the operations."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ OnStage = Callable[[str, str | None], None]  # gets what is being done, and a no
 
 
 class OpenMemory:
-    """A memory that is open: what all its methods need."""
+    """Hold the parts of an open memory that all its methods need."""
 
     def __init__(self, connection: Connection, settings: Settings, embedder: Embedder | None = None) -> None:
         self._connection = connection
@@ -68,17 +68,17 @@ class OpenMemory:
         """Open a memory.
 
         Args:
-            url: A folder, or a `bolt://` or `neo4j://` url; default: that of `settings`, else of the
+            url: A folder, or a `bolt://` or `neo4j://` url; by default the url of `settings`, else of the
                 environment, else `./.gswgraph`.
-            settings: Where the memory is and which models serve it; default: those of the environment.
-            create: Make a folder where there is no memory, so that `load` can follow; False: raise.
-            models: What is loaded while an embedded engine starts: `embedder`, `llm`, `walk`.
-            tracer: Gets each statement that runs, as a text for people (`tracer=print`).
+            settings: The memory and its models; by default from the environment.
+            create: Whether to make a missing folder, so that `load` can follow, or to raise EngineError.
+            models: Models to load while an embedded engine starts: `embedder`, `llm`, `walk`.
+            tracer: Gets each statement that runs, as text (`tracer=print`).
 
         Raises:
-            EngineError: It cannot be reached or does not exist.
+            EngineError: The memory cannot be reached or does not exist.
             MemoryLockedError: Another process has the folder open.
-            InputError: There is another name in `models`.
+            InputError: `models` has an unknown name.
         """
         from gsw_graph.models.embed.embedder import EarlyModels
 
@@ -110,17 +110,17 @@ class OpenMemory:
 
     @property
     def settings(self) -> Settings:
-        """Where the memory is and which models serve it."""
+        """Return the settings: the memory and its models."""
         return self._settings
 
     @property
     def url(self) -> str:
-        """Where the memory is, for people: a folder or a url, never a password."""
+        """Return the folder or url of the memory, without a password."""
         return self._connection.url
 
     @property
     def embedder(self) -> Embedder:
-        """The embedder of the settings, loaded when it is first needed."""
+        """Return the embedder of the settings, loaded at its first use."""
         if self._base is not None:
             return self._base.embedder
         with self._lazy:
@@ -132,14 +132,15 @@ class OpenMemory:
 
     @property
     def loaded_embedder(self) -> Embedder | None:
-        """The embedder if it is loaded and runs on this machine: a few sentences more cost little."""
+        """Return the embedder if it is loaded and runs on this machine, so that a few sentences more cost
+        little."""
         loaded = self._embedder if self._base is None else self._base.loaded_embedder
         return None if loaded is None or loaded.backend == "server" else loaded
 
     @property
     def reranker(self) -> Reranker | None:
-        """The reranker of the settings, loaded when it is first needed; None for `cosine`, which the
-        embedder's vectors serve."""
+        """Return the reranker of the settings, loaded at its first use; None for `cosine`, which uses the
+        embedder's vectors."""
         if self._base is not None:
             return self._base.reranker
         with self._lazy:
@@ -151,7 +152,7 @@ class OpenMemory:
 
     @property
     def chat(self) -> Chat:
-        """The language model of the settings, for questions. Raises InputError where they name none."""
+        """Return the language model of the settings, for questions. Raises InputError if they name none."""
         if self._base is not None:
             return self._base.chat
         with self._lazy:
@@ -166,10 +167,10 @@ class OpenMemory:
         return Reader(self._connection)
 
     def named(self, name: str) -> Self:
-        """Return another memory of this database, by its name; the default one where that is empty.
+        """Return another memory of this database by name; the default memory for an empty name.
 
-        It shares the connection, which closes with this memory, the models, and the locks: what one of them
-        writes or builds, questions to the others wait for. Raises InputError for what is no name.
+        It shares the connection, which closes with this memory, the models and the locks: while one memory is
+        written to, questions to the others wait as its own do. Raises InputError for a text that is no name.
         """
         if name:
             check_name(name)
@@ -222,7 +223,7 @@ class OpenMemory:
                 self._state = None
 
     def _stored_state(self) -> MemoryState | None:
-        """The state of the memory, None where nothing was ever loaded."""
+        """Return the state of the memory, None if nothing was ever loaded."""
         state = self._state
         if state is None and (state := schema.read_state(self._connection)) is not None:
             schema.check_schema(state)
@@ -230,8 +231,8 @@ class OpenMemory:
         return state
 
     def _ready(self, check: Check = never_cancelled, *, may_build: bool = True) -> MemoryState | None:
-        """The state of a memory that can be asked, None of an empty one; indexes that an interrupted load
-        left undone are made first if they may be, those of a load under way waited for."""
+        """Return the state of a memory for questions, None of an empty memory. Missing indexes of an
+        interrupted load are made first if that is allowed; a load under way is waited for."""
         state = self._stored_state()
         if state is None:
             return None

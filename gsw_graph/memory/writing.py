@@ -1,4 +1,4 @@
-"""What changes a memory: load, forget, merge, correct, restore, mend. One change waits for another."""
+"""Change a memory: load, forget, merge, correct, restore, mend. Changes run one after another."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ OnProgress = Callable[[Progress], None]
 
 
 class WritableMemory(OpenMemory):
-    """The methods of `Memory` that change it, and those that show what was changed."""
+    """Add the methods of `Memory` that change it, and the methods that list changes."""
 
     @with_plain_errors
     def load(
@@ -43,21 +43,21 @@ class WritableMemory(OpenMemory):
         allow_private: bool = False,
         **options: Any,
     ) -> results.LoadReport:
-        """Load files, folders, globs, `http(s)://` addresses or `-` (`stdin`), and `uploads`. What is there
-        unchanged is left alone unless `replace`; what changed is replaced.
+        """Load files, folders, globs, `http(s)://` addresses or `-` (`stdin`), and `uploads`. Unchanged
+        documents are skipped unless `replace` is set; changed documents are replaced.
 
         Args:
-            paths: Names of what is loaded; a list of names is as good.
-            stdin: What `-` means.
+            paths: Names of files, folders and so on, or a list of names.
+            stdin: The stream that `-` reads.
             uploads: Open files by name; their source is `upload:NAME`.
-            progress: Called with how far the load is.
-            cancel: Ends the load from another thread; what was written stays.
-            allow_private: Fetch addresses of this machine and of private networks too.
-            options: Those of `LoadOptions`, such as `extractor="rules"` or `dry_run=True`.
+            progress: Called with the progress of the load.
+            cancel: Ends the load from another thread; written documents stay.
+            allow_private: Whether to fetch addresses of this machine and of private networks too.
+            options: Fields of `LoadOptions`, such as `extractor="rules"` or `dry_run=True`.
 
         Raises:
-            InputError: A path does not exist, or an option does not fit. What cannot be read is listed in
-                the report.
+            InputError: A path does not exist, or an option does not fit. A file that cannot be read is listed
+                in the report instead.
         """
         from gsw_graph.load.addresses import fetched
         from gsw_graph.load.loading import load
@@ -114,11 +114,11 @@ class WritableMemory(OpenMemory):
         """Load files, folders and globs as `load` does, by the workers of a Ray cluster.
 
         Args:
-            paths: Names of what is loaded, which all workers can read.
-            address: Of the cluster; empty: Ray runs on this machine, and ends with the load.
-            workers: How many load side by side; None: one for each processor of the cluster.
-            progress: Called with how far the load is.
-            options: Those of `LoadOptions`.
+            paths: Names of files, folders and globs that all workers can read.
+            address: Address of the cluster. If it is empty, Ray runs on this machine, and ends with the load.
+            workers: Number of workers; None for one on each processor of the cluster.
+            progress: Called with the progress of the load.
+            options: Fields of `LoadOptions`.
 
         Raises:
             InputError: The memory is a folder, Ray is not installed, or an option does not fit.
@@ -140,16 +140,16 @@ class WritableMemory(OpenMemory):
     def add(
         self, text: str, *, speaker: str = "", session: str = "conversation", at: str | date | None = None
     ) -> str:
-        """Add a turn of a conversation behind those of its session; the next question finds it.
+        """Add a turn at the end of a conversation. The next question finds the turn.
 
         Args:
-            text: What was said.
-            speaker: Who said it.
-            session: Names the conversation, a document whose source is `session:NAME`.
-            at: When, a date or time, or as ISO writes these; now where it is not given.
+            text: Text of the turn.
+            speaker: Name of the speaker.
+            session: Name of the conversation, a document whose source is `session:NAME`.
+            at: Date or time of the turn, or its ISO form; by default now.
 
         Returns:
-            The id of its passage.
+            The id of the passage of the turn.
 
         Raises:
             InputError: There is no text or no session, or `at` is no date.
@@ -168,14 +168,15 @@ class WritableMemory(OpenMemory):
         dry_run: bool = False,
         folder: str | Path | None = "",
     ) -> results.Forgotten:
-        """Remove documents with all that only they supported, and the questions whose answers cite them.
+        """Remove documents with everything that only they support, and the questions whose answers cite them.
 
         Args:
-            sources: Sources or paths; a folder is meant where its name ends in a slash.
+            sources: Sources or paths; a name that ends in a slash is a folder.
             everything: Remove all documents, and all questions asked; of a named memory also its indexes.
-            gone: The sources are folders: remove what is no longer in them.
-            dry_run: Only return what would be removed.
-            folder: Where paths begin, None where no source is a path.
+            gone: Whether the sources are folders, of which to remove the documents that are no longer in
+                them.
+            dry_run: Whether to remove nothing, and only report.
+            folder: Base folder of paths; None if no source is a path.
 
         Raises:
             InputError: A name is empty, or a folder cannot be read.
@@ -199,10 +200,10 @@ class WritableMemory(OpenMemory):
 
     @with_plain_errors
     def build_runs(self, *, progress: Callable[[int, int], None] | None = None) -> results.RunsReport:
-        """Build the runs of passages that have none, which `pruned` searches. What is broken off goes on at
-        the next call. progress: gets how many passages are done, of how many.
+        """Build the missing runs of passages, which `pruned` searches. After an interruption, the next call
+        goes on. progress: Gets the numbers of finished and of all passages.
 
-        Raises EngineError where another process removes what a run is made of.
+        Raises EngineError if another process removes a part of a run.
         """
         from gsw_graph.ask.codebook import build
 
@@ -213,9 +214,9 @@ class WritableMemory(OpenMemory):
 
     @with_plain_errors
     def merge(self, *, dry_run: bool = False, near: float = 0.0, at_most: int = 0) -> results.Merged:
-        """Join concepts that are the same thing, which `unmerge` takes back. dry_run: only return which.
-        near: names whose vectors have this cosine are joined too; at_most: of these the nearest alone, until
-        so many names are left."""
+        """Join concepts that are the same thing; `unmerge` takes this back. dry_run: Whether only to report.
+        near: Least cosine of vectors of names that are joined too. at_most: Of these, only the nearest are
+        joined, until so many names are left."""
         from gsw_graph.load.merging import merge
 
         if not self._stored_state():
@@ -226,7 +227,8 @@ class WritableMemory(OpenMemory):
 
     @with_plain_errors
     def merged(self, name: str = "") -> results.Merged:
-        """Return what is merged: all groups, or the one of a name. Raises InputError for a name in none."""
+        """Return all groups of merged names, or the group of a name. Raises InputError for a name in no
+        group."""
         from gsw_graph.load.merging import merged
 
         return merged(self._connection, name)
@@ -234,7 +236,7 @@ class WritableMemory(OpenMemory):
     @with_plain_errors
     def unmerge(self, target: str) -> results.Unmerged:
         """Take merges back: of a group by any of its names, of a run by its id, or `all`. Raises InputError
-        for any other."""
+        for an unknown name or id."""
         from gsw_graph.load.merging import unmerge
 
         with self._changing():
@@ -243,18 +245,19 @@ class WritableMemory(OpenMemory):
 
     @with_plain_errors
     def correct(self, action: str, *values: str, by: str = "", folder: str | None = "") -> results.Correction:
-        """Correct what the memory holds; later loads keep it, and `undo_correction` takes it back.
+        """Correct the content of the memory. Later loads keep the correction; `undo_correction` takes it
+        back.
 
         Args:
-            action: `rename` a name (to another), `split` it (a new name, and the sources where it means
-                that), `remove` a fact (by its id, question or text), `supersede` a passage (its id, and that
-                of the one that holds now) or `add` a statement, or a question and its answers.
-            values: What the action needs, in this order.
-            by: Who corrects it.
-            folder: Where paths among the sources begin; None where a name is a source alone.
+            action: `rename` a name (to another), `split` a name (a new name, and the sources in which the new
+                name is meant), `remove` a fact (by its id, question or text), `supersede` a passage (its id,
+                and the id of the passage that holds now) or `add` a statement, or a question and its answers.
+            values: The values of the action, in the order above.
+            by: Name of the person who corrects.
+            folder: Base folder of paths among the sources; None if no name is a path.
 
         Raises:
-            InputError: What it names is not there, or not enough is given.
+            InputError: A name, fact or passage does not exist, or values are missing.
         """
         from gsw_graph.load import corrections
 
@@ -265,14 +268,14 @@ class WritableMemory(OpenMemory):
 
     @with_plain_errors
     def corrections(self) -> list[results.Correction]:
-        """Return what was corrected, in the order in which it was."""
+        """Return all corrections, in the order in which they were made."""
         from gsw_graph.load import corrections
 
         return corrections.corrections(self._connection)
 
     @with_plain_errors
     def undo_correction(self, which: str) -> results.Correction:
-        """Take a correction back, by its id. Raises InputError where there is none."""
+        """Take a correction back by its id. Raises InputError for an unknown id."""
         from gsw_graph.load import corrections
 
         with self._changing():
@@ -280,8 +283,8 @@ class WritableMemory(OpenMemory):
 
     @with_plain_errors
     def dump(self, target: str | Path) -> results.Copied:
-        """Write all that the memory holds into a new file, a node or a relationship a line of JSON. Raises
-        InputError where the file exists, or the memory is empty. A load waits until it is done."""
+        """Write the whole memory into a new file, a node or a relationship a line of JSON. Loads wait
+        meanwhile. Raises InputError if the file exists or the memory is empty."""
         from gsw_graph.load import backup
 
         with self._locks.write():
@@ -289,8 +292,8 @@ class WritableMemory(OpenMemory):
 
     @with_plain_errors
     def restore(self, source: str | Path, *, progress: Callable[[int], None] | None = None) -> results.Copied:
-        """Write the memory of a dump into this one, which must be empty. progress: gets the number of lines
-        written. Raises InputError for another file, SchemaError where this is not empty."""
+        """Write the memory of a dump into this memory, which must be empty. progress: Gets the number of
+        lines written. Raises InputError if the file is no dump, SchemaError if this memory is not empty."""
         from gsw_graph.load import backup
 
         with self._changing():
@@ -301,8 +304,8 @@ class WritableMemory(OpenMemory):
         """Check the memory, the models and the machine; each finding has the line that repairs it.
 
         Args:
-            mend: First make missing indexes, count again and delete orphaned nodes.
-            deep: Also compare every text with the hash of what was loaded.
+            mend: Whether first to make missing indexes, count again and delete orphaned nodes.
+            deep: Whether to compare every text with the hash of the loaded text.
         """
         from gsw_graph.load import doctor
 

@@ -1,5 +1,5 @@
-"""A workspace from its parts as files and models write them: names as text, in any order, with the faults
-that such lists have."""
+"""Assemble a workspace from the lists that files and models write: names as text, in any order, with
+faults."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ Mention = tuple[str, str | None]  # a name and its part in a triple
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """An object of JSON and the path that leads to it. What is not of the expected type is left out, and a
-    fault with its path. A null list is empty, a text alone is a list of it, a number is its text.
+    """Read an object of JSON by its path. A value of another type is left out, and noted as a fault with its
+    path. A null list counts as empty, a single text as a list, a number as a text.
 
     Attributes:
         value: The object.
-        path: Leads to it.
-        faults: What is wrong, also in the objects within.
-        most: Items of a list.
-        longest: Characters of a text.
+        path: Path to the object.
+        faults: Faults of the object and of objects within.
+        most: Largest number of items in a list.
+        longest: Largest number of characters in a text.
     """
 
     value: Fields
@@ -47,7 +47,7 @@ class Node:
     longest: int = sys.maxsize
 
     def text(self, *keys: str) -> str | None:
-        """Return the text under the first of some keys that is there; None, and a fault, if none is."""
+        """Return the text under the first of some keys that exists; None, and a fault, without one."""
         key = self._first(keys)
         if key not in self.value:
             self.faults.append(f"`{self._at(key)}` is missing")
@@ -174,11 +174,10 @@ class _EntityDraft:
 
 
 class Assembler:
-    """Gather what was found in one document and make its workspace.
+    """Gather the entities and facts of a document and make its workspace.
 
-    Entities are known by their name as written: the same name twice is one entity with the roles of both, and
-    two spellings stay two entities that share a concept. What cannot be kept is left out and named in
-    `faults`; the rest is kept.
+    A name as written identifies an entity: the same name twice is one entity with the roles of both. Two
+    spellings stay two entities that share a concept. Unusable parts are left out and named in `faults`.
     """
 
     def __init__(self, document: Document) -> None:
@@ -291,10 +290,10 @@ class Assembler:
 
 
 def named(text: str, keys: Collection[str], words: frozenset[str] | None = None) -> list[str]:
-    """Return those of some normal forms of names that a text names, in the order of the text: of names that
-    overlap the longest.
+    """Return the names that a text contains, of some normal forms, in the order of the text. Of overlapping
+    names the longest counts.
 
-    `words` are `words_of(keys)`, for those who ask about many texts.
+    words: `words_of(keys)`, for a caller with many texts.
     """
     vocabulary = words_of(keys) if words is None else words
     tokens = list(WORD.finditer(text))

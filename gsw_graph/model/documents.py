@@ -1,5 +1,5 @@
-"""The workspace as data: what a loader reads, an extractor finds and the writer stores. Nothing here knows
-a database."""
+"""Hold documents and workspaces as data: loaders read documents, extractors fill workspaces, the writer
+stores both. This file knows no database."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ _TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d)?")
 
 
 def content_id(*parts: str) -> str:
-    """A stable id: 128 bits of BLAKE2b over the parts, each with its length in front so that no two lists
-    collide, in hexadecimal."""
+    """Return a stable id: 128 bits of BLAKE2b over the parts, in hexadecimal. The length before each part
+    keeps different lists apart."""
     written: list[bytes] = []
     for part in parts:
         data = part.encode("utf-8", "surrogatepass")
@@ -40,7 +40,7 @@ def content_id(*parts: str) -> str:
 
 
 def source_paths(name: str, folder: str | Path) -> list[str]:
-    """Return how the source of a path may be written: as given, without `..`, and with links followed; the
+    """Return the forms of a path that a source may have: as given, without `..`, and with links resolved. The
     file need not exist."""
     path = Path(folder, name).absolute()
     plain = Path(os.path.normpath(path))
@@ -54,7 +54,7 @@ def _document_id(source: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A stretch of text that fits an embedding model; `position` counts from 0 within its document."""
+    """Hold a text that fits an embedding model. `position` counts from 0 within the document."""
 
     text: str
     title: str
@@ -67,15 +67,16 @@ class Passage:
 
     @property
     def headings(self) -> list[str]:
-        """Return the headings of its section that its text does not show. A time of subtitles is none."""
+        """Return the headings of the section that the text does not repeat. A time of subtitles is no
+        heading."""
         shown = {"", self.title, *self.text.split("\n")}
         headings = [heading for heading in self.section.split(" > ") if heading not in shown]
         return [heading for heading in headings if not _CLOCK.fullmatch(heading)]
 
     @property
     def full_text(self) -> str:
-        """Return what is embedded: the title with the headings that lead to the text, a newline, the text. A
-        title that the text starts with is there once."""
+        """Return the text to embed: the title with the headings, a newline, the text. If the text starts with
+        the title, the title is there once."""
         steps = self.headings
         if self.title and not self.text.startswith(f"{self.title}\n"):
             steps.insert(0, self.title)
@@ -86,13 +87,11 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """What a loader reads. `source` names it for good: the same source loaded again is the same document, new
-    content replaces the old.
-    `titled`: the title is of the document itself, and so a name; else it is the name of its file.
-    `meta`: what is known about it, as of `metadata`; None takes a key away from what the memory has.
-    `given`: keys that people gave, which stay where the document is replaced.
-    `file`: where it was read, if its source does not say so.
-    """
+    """Hold a document that a loader read. `source` is its permanent name: the same source loaded again is the
+    same document, new content replaces the old. `titled`: the title is of the document itself, and so a name;
+    else it is the name of its file. `meta`: what is known about it, as of `metadata`; None takes a key away
+    from what the memory has. `given`: keys that people gave, which stay where the document is replaced.
+    `file`: where it was read, if its source does not say so."""
 
     source: str
     title: str
@@ -114,7 +113,7 @@ class Document:
 
     @property
     def language(self) -> Language:
-        """Return the language that its metadata name, ISO 639-1, else the one that it seems to be in."""
+        """Return the language in the metadata, ISO 639-1, else the detected language."""
         code = str(self.meta.get("language", "")).lower()
         if _LANGUAGE.match(code):
             return language_of(code[:2])
@@ -122,8 +121,8 @@ class Document:
 
     @property
     def properties(self) -> dict[str, Value | None]:
-        """Return language, metadata and date as the graph has them, None takes one away; and the file that
-        was read."""
+        """Return language, metadata and date in the form of the graph, None for a removed key; and the file
+        of the document."""
         properties: dict[str, Value | None] = {"language": self.language.code, "about": self.about}
         properties["given"] = list(self.given) or None
         if self.file:
@@ -155,7 +154,7 @@ class Document:
 
 
 def date_of(text: str) -> str | None:
-    """Return the first date of a text as ISO writes it, a day or, where it begins with that, day and time."""
+    """Return the first date of a text in ISO form: a day, or day and time if the text begins with both."""
     text = _DAY_FIRST.sub(_iso_day, text)
     if time := _TIME.match(text):
         return time[0].replace(" ", "T")
@@ -168,7 +167,7 @@ def _iso_day(found: re.Match[str]) -> str:
 
 
 def storable(text: str) -> str:
-    """Return a text without what no database holds: NUL and halves of surrogate pairs."""
+    """Return a text without NUL and halves of surrogate pairs, which no database holds."""
     return text.replace("\0", "").encode("utf-8", "ignore").decode("utf-8")
 
 
@@ -198,7 +197,7 @@ def metadata(pairs: Iterable[tuple[str, object]], depth: int = 0) -> dict[str, V
 
 
 def typed(text: str) -> object:
-    """Return the number or truth value that a text is, else the text. True and TRUE are true, too."""
+    """Return a text as a number or truth value if it is one, else unchanged. True and TRUE are true, too."""
     try:
         value = json.loads(text.lower() if text.lower() in ("true", "false") else text)
     except ValueError:
@@ -208,7 +207,7 @@ def typed(text: str) -> object:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Something that could not be loaded: where (file, line or id) and why. `part` says that the rest of
+    """Hold a part that could not be loaded: its place (file, line or id) and the reason. `part`: the rest of
     the document was loaded."""
 
     source: str
@@ -238,11 +237,11 @@ def _plural(kind: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Entity:
-    """A name of one document, as it is written there; `key` is its normal form. `passages` are the positions
-    it occurs in, `titles` those whose title it is.
+    """Hold a name of one document, as written there. `key` is its normal form, `passages` are the positions
+    of the passages with it, `titles` the positions of passages with it as title.
 
     `roles` are pairs of a role and its states. A date has `from_` and `to`, ISO days of the interval it
-    covers (inclusive). `opens`: all that the document has of it are words that begin sentences.
+    covers (inclusive). `opens`: the name occurs only as a word that begins a sentence.
     """
 
     name: str
@@ -262,10 +261,9 @@ class Entity:
 
 @dataclass(frozen=True, slots=True)
 class QAPair:
-    """A question that a passage answers. `answers` are texts as written: the name of an entity of the
-    document, or a span of text; none at all says that the passage leaves the question open. `about` are
-    the names of the entities that the question names.
-    """
+    """Hold a question that a passage answers. `answers` are texts as written: the name of an entity of the
+    document, or a span of text; without answers the passage leaves the question open. `about` are the names
+    of the entities in the question."""
 
     question: str
     answers: tuple[str, ...]
@@ -273,13 +271,13 @@ class QAPair:
 
     @property
     def text(self) -> str:
-        """What is embedded and searched: the question and its answers."""
+        """Return the text to embed and search: the question and its answers."""
         return f"{self.question} {', '.join(self.answers)}" if self.answers else self.question
 
 
 @dataclass(frozen=True, slots=True)
 class VerbPhrase:
-    """What happens or holds in the passage at position `passage`, and the pairs that ask about it."""
+    """Hold what happens or holds in the passage at position `passage`, and the pairs that ask about it."""
 
     phrase: str
     passage: int
@@ -288,7 +286,8 @@ class VerbPhrase:
 
 @dataclass(frozen=True, slots=True)
 class Proposition:
-    """A fact of the passage at position `passage`. `mentions` are names of entities with their part in it:
+    """Hold a fact of the passage at position `passage`. `mentions` are names of entities with their part in
+    it:
     "subject" or "object" of a triple, else None.
 
     A triple has its `relation`; its text is subject, relation and object.
@@ -302,12 +301,11 @@ class Proposition:
 
 @dataclass(frozen=True, slots=True)
 class Workspace:
-    """All that one extractor found in one document: what a file of ready workspaces holds, or what `extract`
-    makes of a document.
+    """Hold everything that one extractor found in one document, from a file of workspaces or from `extract`.
 
-    `model` is the extractor's, where it has one. `names` are those that rules find in the text, where another
-    extractor wrote the entities: `linked` walks over these. `unread` are the positions of passages that
-    the extractor could not read; the next load tries them again.
+    `model` is the language model of the extractor, if it has one. `names` are found by rules if another
+    extractor wrote the entities; `linked` walks over them. `unread` are the positions of passages that the
+    extractor could not read; the next load tries them again.
     """
 
     document: Document
@@ -321,12 +319,12 @@ class Workspace:
 
     @property
     def source(self) -> str:
-        """The document's."""
+        """Return the source of the document."""
         return self.document.source
 
     @property
     def content_hash(self) -> str:
-        """Of all it holds: the texts and what was found in them."""
+        """Return a hash of all content: the texts and everything extracted from them."""
         return content_id(
             "workspace",
             self.document.content_hash,

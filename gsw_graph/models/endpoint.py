@@ -24,13 +24,13 @@ CERTIFICATE_HINT = "Name a file of certificates (PEM) in SSL_CERT_FILE, or unset
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """A checked url.
+    """Hold a checked url.
 
     Attributes:
-        host: With its port; safe to show.
-        here: It is on this machine.
-        name: Such as "the reranker".
-        hint: On the url.
+        host: Host and port, safe to show.
+        here: Whether the host is this machine.
+        name: Name of the service, such as "the reranker".
+        hint: Hint about the url.
     """
 
     url: httpx.URL
@@ -45,14 +45,14 @@ class Endpoint:
         """Return the url and key of a server if the key can travel safely.
 
         Args:
-            name: Such as "the reranker".
-            url: Of the server.
-            key: None if it needs none.
-            whole: The hint on the url.
+            name: Name of the service, such as "the reranker".
+            url: The url of the server.
+            key: The key; None if no key is needed.
+            whole: Hint about the url.
             key_name: The setting of the key.
 
         Raises:
-            ModelError: They cannot be used.
+            ModelError: The url or the key cannot be used.
         """
         key = (key or "").strip()
         try:

@@ -59,11 +59,11 @@ class Reranker(Protocol):
 
 
 def load(settings: Settings) -> Reranker | None:
-    """Load the reranker that the settings name; None for `cosine`, where vectors are compared.
+    """Load the reranker that the settings name; None for `cosine`, which compares vectors.
 
     Raises:
-        ModelError: it cannot be loaded, or its url cannot be used.
-        InputError: there is no such device.
+        ModelError: The reranker cannot be loaded, or its url cannot be used.
+        InputError: There is no such device.
     """
     name = settings.reranker
     if name == COSINE:
@@ -74,11 +74,11 @@ def load(settings: Settings) -> Reranker | None:
 
 
 class CrossEncoderReranker(torch_backend.TorchModel):
-    """A CrossEncoder of sentence-transformers (extra `gpu`); in half precision on a GPU.
+    """Rerank by a CrossEncoder of sentence-transformers (extra `gpu`), in half precision on a GPU.
 
-    The model is asked for logits, whether it would answer with them (`Identity`, as the ms-marco models) or
-    with a `Sigmoid` of them: the sigmoid is taken here, once and in full precision. A model whose last
-    layer ends in a sigmoid has taken it already.
+    The model gives logits, whether its default is logits (`Identity`, as in ms-marco models) or their
+    `Sigmoid`. The sigmoid is taken here, once and in full precision, unless the last layer of the model has
+    one already.
     """
 
     kind = "CrossEncoder"
@@ -126,11 +126,12 @@ class CrossEncoderReranker(torch_backend.TorchModel):
 
 
 class HttpReranker:
-    """A `/rerank` server at `url`: Cohere, Jina, Voyage, vLLM, text-embeddings-inference and the like.
+    """Rerank by a `/rerank` server at `url`: Cohere, Jina, Voyage, vLLM, text-embeddings-inference and the
+    like.
 
     Neither `top_n` nor `top_k` is sent: each server refuses or ignores the other's name. Some servers answer
-    with logits; that shows in scores outside [0, 1], and then the sigmoid is taken of all scores of that call
-    and of every later call. Taken of probabilities it would press them into [0.5, 0.73].
+    with logits, which scores outside [0, 1] show. Then the sigmoid is applied to all scores of this call and
+    of later calls. On probabilities it would press scores into [0.5, 0.73].
     """
 
     def __init__(

@@ -75,7 +75,7 @@ is the result or `error`."""
 
 
 def host_name(host: str) -> str:
-    """Return the name in a Host header, without its port; empty where it cannot be read."""
+    """Return the name in a Host header, without its port; empty if the header cannot be read."""
     if not _HOST.fullmatch(host):
         return ""
     name, _, port = host.lower().rpartition(":")
@@ -280,11 +280,11 @@ def is_loopback(host: str) -> bool:
 
 @dataclass(frozen=True)
 class BindAddress:
-    """Where a server listens, and who may ask there.
+    """Hold the address of a server, and its rules of access.
 
     Attributes:
         names: Further host names under which it is asked.
-        token: What everybody must send; None on loopback where nobody need.
+        token: The token that clients must send; None if no token is needed, on loopback.
         origins: Other sites whose pages may ask: `https://notes.example.org`.
     """
 
@@ -313,7 +313,7 @@ class BindAddress:
 
     @property
     def url(self) -> str:
-        """The address, as people type it."""
+        """Return the address for people to type."""
         return f"http://{f'[{self.host}]' if ':' in self.host else self.host}:{self.port}"
 
     @property
@@ -324,15 +324,15 @@ class BindAddress:
 
 
 def read_token(host: str, file: Path | None, folder: Path) -> tuple[str | None, str | None]:
-    """Return the token that everybody must send, and where it is kept.
+    """Return the token that clients must send, and the file that keeps it.
 
     Args:
         host: Where the server listens. On loopback no token is needed unless `file` is given.
-        file: Where the token is kept; it is made where it is missing, and only its owner can read it.
-        folder: Where the file is made that is not named.
+        file: File of the token. A missing file is made, readable by its owner only.
+        folder: Folder of a file without a name.
 
     Raises:
-        InputError: Others can read the file, or what it holds is no token.
+        InputError: Others can read the file, or it has no token.
     """
     if token := os.environ.get(TOKEN_VARIABLE):
         return _checked(token, TOKEN_VARIABLE), TOKEN_VARIABLE

@@ -46,7 +46,7 @@ UNTIL_DONE = httpx.Timeout(10, read=None)  # the server ends what takes too long
 
 
 def rebuild(kind: type[T], value: Any) -> T:
-    """Return the result whose `to_dict` is `value`. Raises InputError where it is none."""
+    """Return the result whose `to_dict` is `value`. Raises InputError if there is none."""
     adapter = TypeAdapter(kind)
     # modules of results import some of their types for the type checker only
     adapter.rebuild(force=True, _types_namespace={**vars(results), "Entry": Entry})

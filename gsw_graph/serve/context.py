@@ -1,7 +1,7 @@
-"""What every request needs: the memory, the queues of its work, who asks, and how errors are answered.
+"""The parts that every request shares: the memory, the queues of work, the rights of the client, and errors.
 
-Work runs in threads: so much at once, so much waiting, each for so many seconds. It ends early where it takes
-too long or its client disconnects.
+Work runs in threads. `Limits` bounds how much runs, how much waits, and for how long. Work is cancelled if it
+takes too long or if its client disconnects.
 """
 
 from __future__ import annotations
@@ -46,12 +46,12 @@ Send = Callable[[str, Any], None]
 PREFIX = "/api"  # of the routes
 PING = 10  # seconds; proxies close a stream that sends nothing
 log = logging.getLogger(__name__)
-# The name of a memory that a call of a tool gives in its address.
+# The memory that the address of an MCP call names.
 requested_memory: ContextVar[str | None] = ContextVar("requested_memory", default=None)
 
 
 class BusyError(GswGraphError):
-    """The queue is full; `seconds` estimates when it is not."""
+    """Raised if a queue is full; `seconds` estimates when it has room."""
 
     def __init__(self, kind: str, seconds: int) -> None:
         super().__init__(f"the server is busy: too many {kind} wait", hint=f"Try again in {seconds} s")
@@ -59,21 +59,21 @@ class BusyError(GswGraphError):
 
 
 class RequestTimeoutError(GswGraphError):
-    """The work took longer than the server allows."""
+    """Raised if work took longer than the server allows."""
 
 
 class ClientDisconnectedError(GswGraphError):
-    """The client closed its connection before the result was there."""
+    """Raised if the client disconnected before the result was ready."""
 
 
 class WorkQueue:
-    """A bounded pool of threads for one kind of work.
+    """Run one kind of work in a bounded pool of threads.
 
     Args:
         kind: The kind of work, for messages.
-        at_once: How much runs side by side.
-        waiting: How much may wait besides.
-        timeout: Seconds that each may wait and run together; None for no limit.
+        at_once: Number of jobs that run at the same time.
+        waiting: Number of further jobs that may wait.
+        timeout: Seconds that a job may take, with its wait; None for no limit.
     """
 
     def __init__(self, kind: str, at_once: int, waiting: int, timeout: float | None) -> None:
@@ -95,7 +95,7 @@ class WorkQueue:
             job.cancel("the server is stopping")
 
     def submit(self, work: Callable[[Cancel], T]) -> Job[T]:
-        """Queue work and return its job. Call it in the event loop. Raises BusyError."""
+        """Queue work and return its job. Must be called in the event loop. Raises BusyError."""
         if self._closed or len(self) >= self.at_once + self.waiting:
             raise BusyError(self.kind, 1 + len(self) // self.at_once)
         cancel = Cancel()
@@ -112,7 +112,7 @@ class WorkQueue:
 
 
 class Job(Generic[T]):
-    """Work in a queue. It counts there until its thread has ended, whoever waits for it."""
+    """Hold one job of a queue. A job takes its place in the queue until its thread has ended."""
 
     def __init__(self, future: Future[T], cancel: Cancel, timeout: float | None) -> None:
         self.future = future
@@ -120,19 +120,20 @@ class Job(Generic[T]):
         self._timeout = timeout
 
     def cancel(self, reason: str = "the client is gone") -> None:
-        """End the work: at once where it has not begun, else at its next check."""
+        """Cancel the job: at once if it has not begun, else at its next check."""
         self._cancel.cancel(reason)
         self.future.cancel()
 
     async def result(self, disconnected: Callable[[], Awaitable[None]] | None = None) -> T:
-        """Wait for the result.
+        """Wait for the result and return it. A job without a result is cancelled.
 
         Args:
             disconnected: Returns when the client has disconnected.
 
         Raises:
-            RequestTimeoutError: The timeout of the queue is over.
-            ClientDisconnectedError: The client went first.
+            RequestTimeoutError: The job took longer than the queue allows.
+            ClientDisconnectedError: The client disconnected first.
+            WorkCancelledError: The server is stopping.
         """
         done = asyncio.wrap_future(self.future)
         watch = asyncio.ensure_future(disconnected()) if disconnected else None
@@ -153,17 +154,19 @@ class Job(Generic[T]):
             )
         finally:
             if not done.done():
-                done.add_done_callback(lambda late: late.cancelled() or late.exception())  # retrieved
+                done.add_done_callback(
+                    lambda late: late.cancelled() or late.exception()
+                )  # else asyncio warns
                 self.cancel()
             if watch:
                 watch.cancel()
 
 
 class RefusedError(GswGraphError):
-    """This server does not do that, or not for everybody."""
+    """Raised if this server does not allow the operation, or not to this client."""
 
 
-# The status of an error is that of the first class that it is an instance of.
+# The first class that an error is an instance of gives its HTTP status.
 STATUS: tuple[tuple[type[Exception], int], ...] = (
     (BusyError, 503),
     (RequestTimeoutError, 504),
@@ -183,12 +186,12 @@ class Limits:
     """Bounds of a server.
 
     Attributes:
-        asks: Questions that run side by side.
-        reads: Other requests that run side by side.
-        waiting: How many of each kind wait besides.
-        seconds: How long each may take, waiting too; loads take as long as they need.
-        upload: Bytes of a request to load.
-        connections: Open at once.
+        asks: Number of questions that run at the same time.
+        reads: Number of other requests that run at the same time.
+        waiting: Number of further requests of each kind that may wait.
+        seconds: Seconds that a request may take, with its wait; loads have no limit.
+        upload: Bytes of an upload.
+        connections: Number of open connections.
     """
 
     asks: int = 8
@@ -200,8 +203,8 @@ class Limits:
 
 
 def default_asks(*, model: bool) -> int:
-    """Return how many questions run side by side by default: two for each processor, at least 4, or 8 where
-    they wait for a language model, and at most 16."""
+    """Return how many questions run at the same time by default: two for each processor, within 4 and 16.
+    With a language model the least is 8, as questions then wait for its server."""
     processors = os.cpu_count() or 1
     if hasattr(os, "sched_getaffinity"):
         processors = len(os.sched_getaffinity(0))
@@ -210,10 +213,9 @@ def default_asks(*, model: bool) -> int:
 
 
 class AppState:
-    """A memory, the others of its database, and the queues before them. A server that is `read_only` changes
-    nothing in them.
+    """Hold the memories of a database and the queues of their work. A `read_only` server changes no memory.
 
-    Each memory is one object, so that all who ask and load share its locks.
+    Each memory is a single object, so that all requests share its locks.
 
     Attributes:
         memory: The memory that the server was started with.
@@ -232,11 +234,11 @@ class AppState:
         self.reads = WorkQueue("requests", limits.reads, limits.waiting, limits.seconds)
 
     def named(self, name: str | None, *, may_create: bool = False) -> Memory:
-        """Return the memory of a name, without one the memory that the server was started with.
+        """Return a memory by name; without a name the memory that the server was started with.
 
         Args:
-            name: As a request gives it.
-            may_create: The request is a load, which may begin a new memory.
+            name: The name in the request.
+            may_create: Whether the request may create the memory, as a load does.
 
         Raises:
             InputError: No memory has this name.
@@ -256,33 +258,34 @@ class AppState:
         return memory
 
     def warm(self, cancel: Cancel) -> None:
-        """Make the first question as fast as the next."""
+        """Load models and read caches, so that the first question is as fast as the next."""
         if not self.read_only:
             self.memory.warm(cancel=cancel)
-        else:  # it makes no indexes, which `Memory.warm` does where they are missing
+        else:  # unlike `Memory.warm`, this makes no missing indexes
             self.memory.ask(
                 "warm up", strategy="linked", k=1, llm=False, keep=False, build_runs=False, cancel=cancel
             )
 
     def close(self) -> None:
-        """Cancel all that runs or waits, and accept no more."""
+        """Cancel all running and waiting jobs, and accept no more."""
         for queue in (self.asks, self.loads, self.reads):
             queue.close()
 
     async def join(self, seconds: float) -> None:
-        """Wait until all threads have ended, so long at most."""
+        """Wait until all jobs have ended, at most so many seconds."""
         with anyio.move_on_after(seconds):
             while len(self.asks) + len(self.loads) + len(self.reads):
                 await anyio.sleep(0.02)
 
     def check_writable(self) -> None:
-        """Raise RefusedError where this server only reads."""
+        """Raise RefusedError if this server only reads."""
         if self.read_only:
             raise RefusedError("this server only reads", hint="It was started with --read-only")
 
 
 class RequestContext:
-    """One request: the application's state, whether the memory's owner asks, and which form is accepted."""
+    """Hold one request: its memory, whether the client is the owner, and the response type that it
+    accepts."""
 
     def __init__(self, request: Request, memory: Memory) -> None:
         self._request = request
@@ -294,12 +297,12 @@ class RequestContext:
         self.wants_html = accept.startswith("text/html")
 
     def seconds(self, wanted: float | None) -> float:
-        """Return how long a query may take: as long as is wanted, and as the server allows."""
+        """Return the seconds that a query may take: the wanted seconds, at most those the server allows."""
         allowed = self.app.limits.seconds
         return min(wanted or allowed, allowed)
 
     def folder(self, folder: str | None) -> str | None:
-        """Return the folder where paths begin for the owner; for others no name is a path."""
+        """Return the base folder of paths if the client is the owner, else None: no name is then a path."""
         return folder if self.owner else None
 
     async def run(self, queue: WorkQueue, work: Callable[[Cancel], T]) -> T:
@@ -307,19 +310,19 @@ class RequestContext:
         return await queue.submit(work).result(self._disconnected)
 
     async def respond(self, queue: WorkQueue, work: Callable[[Cancel, Send], Any], last: str) -> Response:
-        """Run work that reports, and return its result: as the last of its events if the client wants these,
-        else alone. Arguments as of `event_stream`."""
+        """Run work and return its result. A client that accepts events gets the events, the result as the
+        last. Arguments as for `event_stream`."""
         if self.wants_events:
             return event_stream(queue, work, last)
         return json_response(await self.run(queue, lambda cancel: work(cancel, _ignore)))
 
     async def read(self, method: str, *args: Any, **options: Any) -> Response:
-        """Call a method of the memory that reads shortly, and return its result as JSON."""
+        """Call a method of the memory that reads, in the queue of reads, and return its result as JSON."""
         call = partial(getattr(self.memory, method), *args, **options)
         return json_response(await self.run(self.app.reads, lambda _: call()))
 
     async def change(self, method: str, *args: Any, **options: Any) -> Response:
-        """Call a method of the memory that changes it, behind other changes, and return its result as JSON.
+        """Call a method that changes the memory, in the queue of loads, and return its result as JSON.
 
         Raises RefusedError if this server only reads.
         """
@@ -348,10 +351,10 @@ def _unchecked_context(request: Request, memory: MemoryName = None) -> RequestCo
 
 
 def check_parameters(request: Request, memory: MemoryName = None) -> None:  # noqa: ARG001 - every route has it
-    """Refuse parameters in the address that the route does not have, by their names.
+    """Refuse query parameters that the route does not have.
 
     Raises:
-        RequestValidationError: There is one.
+        RequestValidationError: There is such a parameter; the error names each.
     """
     if not request.query_params:
         return
@@ -364,20 +367,20 @@ def check_parameters(request: Request, memory: MemoryName = None) -> None:  # no
 
 
 def unknown_parameter(name: str, known: list[str]) -> JsonObject:
-    """Return the problem of a parameter that a route does not have, as pydantic writes problems."""
+    """Describe a parameter that the route does not have, in the form of a pydantic error."""
     text = f"there is no such parameter; known are {', '.join(sorted(known))}"
     return {"type": "unknown_parameter", "loc": ("query", name), "msg": text}
 
 
 Context = Annotated[RequestContext, Depends(_context)]
-# Of a route that may begin a memory, or needs none.
+# For a route that may create a memory or needs none.
 UncheckedContext = Annotated[RequestContext, Depends(_unchecked_context)]
 Limit = Annotated[int, Query(ge=1, le=ALL)]
 Skip = Annotated[int, Query(ge=0, le=ALL)]
 
 
 def json_response(result: Result | Any, status: int = 200, **headers: str) -> Response:
-    """Return a result as the command line prints it."""
+    """Return a response with a result as JSON, in the form that the command line prints."""
     named = {name.replace("_", "-"): value for name, value in headers.items()}
     return Response(to_json(jsonable(result)), status, named, "application/json")
 
@@ -390,7 +393,7 @@ def jsonable(result: Result | Any) -> Any:
 
 
 def describe_error(error: Exception) -> JsonObject:
-    """Return what a client reads of an error. Of one that is not ours it reads nothing; the log has it."""
+    """Return the JSON of an error. An unexpected error is logged, and the client gets no details."""
     if not isinstance(error, GswGraphError):
         log.error("a request failed", exc_info=error)
         return request_error(500, "the server made a mistake", "Its log says more; please report it")
@@ -407,12 +410,12 @@ def describe_error(error: Exception) -> JsonObject:
 
 
 def request_error(status: int, error: str, hint: str | None = None) -> JsonObject:
-    """Return what a client reads where the request itself is wrong."""
+    """Return the JSON of an error in the request itself."""
     return {"error": error, "where": None, "hint": hint, "kind": "RequestError", "status": status}
 
 
 def error_response(described: JsonObject, **headers: str) -> Response:
-    """Return a described error with its status."""
+    """Return a response with a described error and its status."""
     return json_response(described, described["status"], **headers)
 
 
@@ -424,9 +427,9 @@ def event_stream(
     """Stream the events of a job as server-sent events; the job ends when the client disconnects.
 
     Args:
-        queue: Where the work runs.
-        work: Gets its `Cancel` and `send(event, data)`; its result is the data of the last event.
-        last: The name of the last event; `error` takes its place where the work fails.
+        queue: The queue of the work.
+        work: Gets a `Cancel` and `send(event, data)`; returns the data of the last event.
+        last: Name of the last event; if the work fails, the last event is `error`.
     """
     events: asyncio.Queue[tuple[str, Any] | None] = asyncio.Queue()
     loop = asyncio.get_running_loop()

@@ -89,7 +89,7 @@ def _decoded_words(text: str) -> str:
 
 
 def upload_name(name: str) -> str:
-    """Return the relative name of an upload. Raises InputError where it is none."""
+    """Return the relative name of an upload. Raises InputError if it has none."""
     plain = name.replace("%22", '"')  # browsers and curl write a quotation mark so
     parts = [part for part in plain.replace("\\", "/").split("/") if part not in ("", ".")]
     path = "/".join(parts)

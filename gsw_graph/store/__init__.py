@@ -1,4 +1,4 @@
-"""The graph: its schema, what writes it and what reads it."""
+"""Store the graph: its schema, its writer and its readers."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ from datetime import datetime, timezone
 
 
 def now(timespec: str = "seconds") -> str:
-    """Return the time in UTC as the graph holds it, such as 2026-03-09T14:00:00+00:00."""
+    """Return the time in UTC in the form of the graph, such as 2026-03-09T14:00:00+00:00."""
     return datetime.now(timezone.utc).isoformat(timespec=timespec)

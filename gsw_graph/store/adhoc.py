@@ -1,5 +1,5 @@
-"""Queries that people write: read-only unless they say otherwise, on every engine. Their results are a table,
-or a graph: the nodes and relationships, also those in paths, lists and maps."""
+"""Run queries that people write, read-only by default, on every engine. A result is a table, or a graph of
+its nodes and relationships, including those in paths, lists and maps."""
 
 from __future__ import annotations
 
@@ -64,23 +64,22 @@ def run(
     check: Check = never_cancelled,
     most: int | None = None,
 ) -> Table:
-    """Run one query.
+    """Run a query.
 
     Args:
-        connection: to the memory.
-        query: in Cypher.
-        parameters: of the query.
-        write: it may change the memory.
-        timeout: in seconds; then, at Ctrl-C and where `check` raises, the server ends its transaction.
-        check: called now and then.
-        most: rows that are read; None: all.
+        connection: The memory.
+        query: The query, in Cypher.
+        parameters: Parameters of the query.
+        write: Whether the query may change the memory.
+        timeout: Seconds. After a timeout, Ctrl-C or an error of `check`, the server ends the transaction.
+        check: Called now and then; an error ends the query.
+        most: Largest number of rows; None for all.
 
     Returns:
-        Its rows.
+        The rows.
 
     Raises:
-        InputError: for an update without `write`, for what the engine cannot read or run, and after
-            `timeout` seconds.
+        InputError: The query would change the memory without `write`, cannot be run, or took too long.
     """
     take = partial(_table, most=most)
     return read(connection, query, parameters, take, write=write, timeout=timeout, check=check)
@@ -127,8 +126,8 @@ def read(
     check: Check = never_cancelled,
     refused: str = "Add --write if that is meant",
 ) -> _R:
-    """Run one query as `run`, and return what `take` makes of its result, in its transaction. refused: the
-    hint where it would change something."""
+    """Run a query as `run` does, and return the value of `take`, called with the result in the transaction.
+    refused: Hint for a query that would change the memory."""
     if not query.strip():
         raise InputError("the query is empty")
     space = space_of(connection)
@@ -296,18 +295,18 @@ def drawn(
     timeout: float | None,
     check: Check = never_cancelled,
 ) -> Drawn:
-    """Return the graph that a query returns, which only reads, with the ends of its relationships.
+    """Run a reading query and return its graph, with the ends of all relationships.
 
     Args:
-        connection: to the memory.
-        query: in Cypher.
-        parameters: of the query.
-        most: nodes; of more the first.
-        timeout: in seconds.
-        check: called now and then; what it raises ends the query.
+        connection: The memory.
+        query: The query, in Cypher.
+        parameters: Parameters of the query.
+        most: Largest number of nodes; further nodes are left out.
+        timeout: Seconds.
+        check: Called now and then; an error ends the query.
 
     Raises:
-        InputError: as `run` does.
+        InputError: As `run` does.
     """
     graph = read(
         connection,

@@ -27,7 +27,7 @@ _KINDS = {"QAPair": "pairs", "Proposition": "propositions"}
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """A name as written, the concept it refers to, and its role in a triple."""
+    """Hold a name as written, its concept, and its role in a triple."""
 
     text: str
     concept: str
@@ -36,8 +36,14 @@ class Name:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A pair or a proposition as edges are made of it. kind: its label. about: what a pair is about, or all
-    that a proposition mentions. answers: of a pair. text: of a proposition."""
+    """Hold a pair or a proposition, from which edges are made.
+
+    Attributes:
+        kind: Label of the node.
+        about: Names that a pair is about, or all names in a proposition.
+        answers: Answers of a pair.
+        text: Text of a proposition.
+    """
 
     id: str
     kind: str
@@ -50,8 +56,8 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """One edge of a passage: ids of two concepts, the name of their relation, and the statements with this
-    relation."""
+    """Hold an edge of a passage: ids of two concepts, the name of their relation, and the statements with
+    this relation."""
 
     subject: str
     relation: str
@@ -80,7 +86,7 @@ class Run:
 
     @cached_property
     def id(self) -> str:
-        """Return the id, from the statements it is based on and where each comes."""
+        """Return the id, made from the statements and their places."""
         parts: list[str] = []
         for edge in self.edges:
             parts += [str(edge.number), *(fact.id for fact in edge.statements)]
@@ -88,13 +94,13 @@ class Run:
 
     @cached_property
     def passages(self) -> list[str]:
-        """Return where it occurs, each once."""
+        """Return the passages of the run, each once."""
         return unique(fact.passage for edge in self.edges for fact in edge.statements)
 
 
 @dataclass(frozen=True, slots=True)
 class StoredEdge:
-    """A statement that an edge of a run is based on, with its packed vector, which `every` leaves out."""
+    """Hold a statement behind an edge of a run, with its packed vector, which `every` leaves out."""
 
     run: str
     number: int
@@ -109,8 +115,8 @@ class StoredEdge:
 
 @dataclass(frozen=True, slots=True)
 class StoredConcept:
-    """A concept that an edge joins: its canonical one, how that is shown, its packed vector, and in how many
-    passages it stands."""
+    """Hold a concept of an edge: its canonical concept, its display name, its packed vector, and the number
+    of its passages."""
 
     id: str
     canonical: str
@@ -121,7 +127,7 @@ class StoredConcept:
 
 @dataclass(frozen=True, slots=True)
 class RunsAround:
-    """The runs that may answer a question, or all, by their edges, with the symbols of these. complete: all
+    """Hold candidate runs, or all, by their edges, with the symbols of the edges. complete: Whether all
     passages have their runs."""
 
     complete: bool
@@ -136,7 +142,7 @@ def without_runs(reader: Reader) -> list[tuple[str, str]]:
 
 
 def statements(reader: Reader, passages: list[str]) -> tuple[dict[str, str], list[Statement]]:
-    """Return the texts of some passages, by id, and what was found to be said in them."""
+    """Return the texts of some passages, by id, and the statements in them."""
     texts = {}
     for row in reader.rows("read/passage_texts", passages=passages):
         title = row["title"]

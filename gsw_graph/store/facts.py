@@ -1,5 +1,5 @@
-"""Facts of the graph: propositions and question-answer pairs with their passages as agents read them, and
-the pairs that one hop of the chains asks for."""
+"""Read facts of the graph: propositions and question-answer pairs with their passages for agents, and
+candidate pairs for a hop of the chains."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ class _Fact:
 
 @dataclass(frozen=True)
 class FoundFact(_Fact):
-    """A fact of a search. lexical: its score by the full-text index, 0 where it came otherwise. passage:
-    scored 0."""
+    """Hold a fact of a search. lexical: Score of the full-text index, 0 for a fact found otherwise. passage:
+    Its passage, with the score 0."""
 
     lexical: float
     passage: RankedPassage
@@ -47,8 +47,8 @@ class FoundFact(_Fact):
 
 @dataclass(frozen=True)
 class PassageFact(_Fact):
-    """A fact of a passage. names: that occur in it, the answers of a pair apart; cosines: with some
-    questions, in their order."""
+    """Hold a fact of a passage. names: Names in the fact, without the answers of a pair. cosines: Cosines
+    with some questions, in their order."""
 
     passage: str
     names: tuple[str, ...]
@@ -57,7 +57,7 @@ class PassageFact(_Fact):
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """Facts, and passages where there are no facts; the nearest first."""
+    """Hold facts, and passages without facts, the nearest first."""
 
     facts: list[FoundFact]
     passages: list[RankedPassage]
@@ -66,8 +66,8 @@ class Facts:
 def of_passages(
     reader: Reader, passages: Sequence[str], embeddings: Sequence[Sequence[float]], *, most: int
 ) -> list[PassageFact]:
-    """The facts of some passages, propositions before pairs and then those nearest to one of the vectors; in
-    one round trip. passages: ids."""
+    """Return the facts of some passages in one round trip: propositions before pairs, then by nearness to one
+    of the vectors. passages: Ids."""
     limits = {"passages": list(passages), "embeddings": list(embeddings), "most": most}
     facts = []
     for row in reader.rows("read/passage_facts", **limits):
@@ -90,19 +90,19 @@ def near(
     units: str = "facts",
     lexical: int = 0,
 ) -> Facts:
-    """Find facts near a vector, with some words or about some names; in one round trip.
+    """Find facts near a vector, with some words, or about some names, in one round trip.
 
     Args:
-        reader: Of the memory.
+        reader: Reader of the memory.
         embedding: The vector.
-        words: As `lucene_words` makes them.
+        words: Words, from `lucene_words`.
         keys: Normal forms of names.
-        nearest: Of each vector index.
-        worded: Passages of the full-text index whose facts are looked at.
-        common: Passages in which a name occurs that still brings its facts.
-        most: Facts in all.
+        nearest: Facts from each vector index.
+        worded: Passages from the full-text index whose facts are searched.
+        common: Passages of a name that still brings its facts.
+        most: Largest number of facts.
         units: `propositions` or `pairs` alone; else both.
-        lexical: Propositions of the full-text index.
+        lexical: Propositions from the full-text index.
     """
     rows = reader.near(
         "read/facts",
@@ -122,8 +122,8 @@ def near(
 
 
 def of_name(reader: Reader, key: str, embedding: Sequence[float], *, scan: int, most: int) -> Facts:
-    """Facts of a name and the passages it occurs in, those near a vector first; in one round trip. key: the
-    normal form of the name. Numbers as of the statement."""
+    """Return facts of a name and the passages with it, the nearest to a vector first, in one round trip. key:
+    Normal form of the name. Numbers as in the statement."""
     rows = reader.rows("read/entity_facts", key=key, embedding=embedding, scan=scan, most=most)
     return _facts(rows)
 
@@ -145,15 +145,15 @@ WAYS = ("vector", "words", "name", "walk")
 
 @dataclass(frozen=True, slots=True)
 class WordedEntity:
-    """An entity of one document; text: its name, roles and states."""
+    """Hold an entity of one document. text: Its name, roles and states."""
 
     id: str
     text: str
 
 
 def entities_of(reader: Reader, words: Iterable[str], *, most: int) -> dict[str, list[WordedEntity]]:
-    """Return the entities that the full-text index has for the words of some questions, the best first; in
-    one round trip. most: of each."""
+    """Return the entities that the full-text index finds for the words of some questions, best first, in one
+    round trip. most: Entities for each question."""
     found: dict[str, list[WordedEntity]] = {text: [] for text in words if text}
     if not found:
         return {}
@@ -171,9 +171,8 @@ def entities_of(reader: Reader, words: Iterable[str], *, most: int) -> dict[str,
 
 
 class HopQuestion(TypedDict):
-    """A concrete question: its vector, its words for the full-text index, ids of entities whose pairs are
-    candidates, what may be names in it in their normal form, and ids of passages whose pairs are
-    candidates."""
+    """Hold a concrete question: its vector, its words for the full-text index, ids of entities whose pairs
+    are candidates, normal forms of its possible names, and ids of passages whose pairs are candidates."""
 
     embedding: Sequence[float]
     words: str
@@ -184,7 +183,7 @@ class HopQuestion(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A question-answer pair of the graph; `descriptions` are the roles and states of its answers."""
+    """Hold a question-answer pair of the graph. `descriptions` are the roles and states of its answers."""
 
     id: str
     question: str
@@ -209,8 +208,8 @@ class HopResult:
 def hop(
     reader: Reader, questions: Iterable[HopQuestion], *, pairs: int, entities: int, common: int
 ) -> HopResult:
-    """The pairs that may answer some questions, in one round trip. pairs: nearest of the vector index;
-    entities: of the full-text index; common: passages in which a name occurs that still brings its pairs."""
+    """Return candidate pairs for some questions in one round trip. pairs: Nearest pairs of the vector index.
+    entities: Entities of the full-text index. common: Passages of a name that still brings its pairs."""
 
     def count(rows: list[Row]) -> int:
         return min((len(ways["vector"]) for ways in rows[0]["candidates"]), default=0)

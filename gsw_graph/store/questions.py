@@ -1,5 +1,5 @@
-"""Questions in the graph: each answered one with what its answer used, to be found when it is asked again,
-and what people say of its answer."""
+"""Store answered questions in the graph, with the evidence of each answer and people's verdicts, and find
+them when a similar question is asked."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Verdict = Literal["confirmed", "rejected"]
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """A passage that an answer cites, and the sentence that it cites."""
+    """Hold a passage that an answer cites, and the cited sentence."""
 
     passage: RankedPassage
     text: str
@@ -33,7 +33,7 @@ class Quote:
 
 @dataclass(frozen=True, slots=True)
 class CachedPair:
-    """A pair of the best chain of an answer, and its passage's id."""
+    """Hold a pair of the best chain of an answer, and the id of its passage."""
 
     qa: QA
     passage: str
@@ -41,13 +41,13 @@ class CachedPair:
 
 @dataclass(frozen=True, slots=True)
 class CachedQuestion:
-    """An answered question of the graph.
+    """Hold an answered question of the graph.
 
     Attributes:
-        verdict: what people said of its answer, or of the answer that it was taken from.
-        cosine: to the question that is asked now.
-        is_citable: all that its answer cites is there as it was.
-        source: id, question and moment of the question whose answer was taken as it was, where one was.
+        verdict: People's verdict on its answer, or on the answer that was used again.
+        cosine: Cosine with the current question.
+        is_citable: Whether all cited evidence is still unchanged.
+        source: Id, question and time of the question whose answer was used unchanged, if any.
     """
 
     id: str
@@ -68,31 +68,32 @@ class CachedQuestion:
 
 
 def near(reader: Reader, vector: Sequence[float], k: int, *, limited: bool = False) -> list[CachedQuestion]:
-    """Find the `k` questions nearest to a vector, of them those that were answered, best first. limited: also
-    those whose answers could not come from every passage."""
+    """Find the `k` answered questions nearest to a vector, best first. limited: Whether to include questions
+    whose answers could not come from every passage."""
     rows = reader.rows("read/cached_questions", embedding=vector, k=k, limited=limited)
     return [_cached(row) for row in rows if row["answer"] is not None]
 
 
 def judge(connection: Connection, question: str, verdict: Verdict) -> None:
-    """Write what people say of the answer to a question. The version stamp stays: no cache looks at it."""
+    """Write people's verdict on the answer to a question. The version stamp stays, as no cache depends on
+    it."""
     connection.write("write/verdict", id=question, verdict=verdict, now=now("milliseconds"))
 
 
 def keep(
     connection: Connection, answer: Answer, vector: Sequence[float] | None = None, *, limited: bool = False
 ) -> str | None:
-    """Write a Question with its USED relationships in one round trip. The version stamp stays: no cache looks
-    at questions.
+    """Write a Question with its USED relationships in one round trip. The version stamp stays, as no cache
+    depends on questions.
 
     Args:
-        connection: to the memory.
-        answer: the answer to the question.
-        vector: of the question, by which it is found when it is asked again.
-        limited: the answer could not come from every passage.
+        connection: The memory.
+        answer: The answer.
+        vector: Vector of the question, which finds it again.
+        limited: Whether the answer could not come from every passage.
 
     Returns:
-        Its id, or None where this memory may not be written by whoever asks.
+        The id; None if this user may not write to the memory.
     """
     from neo4j.exceptions import DriverError, Neo4jError
 

@@ -28,8 +28,8 @@ _WORDED = 10_000  # passages with words of a question, of which the score is loo
 
 @dataclass(frozen=True, slots=True)
 class DocumentState:
-    """The state of a stored document. status: `ready`; `loading` or `renewing` (its passages stay) where
-    its load was cut off. unread: its extractor could not read all passages."""
+    """The state of a stored document. status: `ready`; `loading` or `renewing` (its passages stay) if its
+    load was cut off. unread: its extractor could not read all passages."""
 
     content_hash: str
     text_hash: str
@@ -189,7 +189,7 @@ class Reader:
         return text
 
     def document_states(self, ids: Sequence[str]) -> dict[str, DocumentState]:
-        """Return the states of those documents that are stored, by id."""
+        """Return the states of stored documents, by id."""
         states = {}
         for row in self.rows("read/document_states", ids=list(ids)):
             row["text_hash"] = row["text_hash"] or row["content_hash"]

@@ -1,5 +1,4 @@
-"""A workspace as rows of the statements that write it: ids are made here, and every link between things by
-them."""
+"""Turn a workspace into rows of the writing statements. Ids are made here, and links use them."""
 
 from __future__ import annotations
 
@@ -38,7 +37,7 @@ ORDER = (
 
 
 def rows_of(workspace: Workspace, vectors: Vectors, mode: Mode = "new") -> Rows:
-    """The rows of one workspace, by statement. Vectors of passages that stay (`renew`) are not looked at."""
+    """Return the rows of a workspace by statement. Vectors of passages that stay (`renew`) are not used."""
     rows: Rows = {name: [] for name in ORDER}
     document = workspace.document
     if mode == "describe":
@@ -178,8 +177,8 @@ def _names(workspace: Workspace, bare: set[str]) -> list[Row]:
 
 
 def joins(name: Entity) -> bool:
-    """Return whether a name may bring together what it stands in: no date, no number and no common word,
-    however it is written."""
+    """Return whether a name may connect its passages: no date, no number and no common word, in any
+    spelling."""
     return name.from_ is None and is_distinctive(name.key.title())
 
 

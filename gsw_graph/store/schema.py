@@ -32,8 +32,8 @@ _KINDS = {"unique": "RANGE", "range": "RANGE", "vector": "VECTOR", "text": "FULL
 
 @dataclass(frozen=True, slots=True)
 class MemoryState:
-    """The Memory node: which schema and embedder the memory was made with, and its version stamp, which
-    every write raises. `vectors`: their number when the indexes were built."""
+    """Hold the Memory node: schema and embedder of the memory, and its version stamp, which every write
+    raises. `vectors`: number of vectors when the indexes were built."""
 
     schema: int
     embedder: str
@@ -45,13 +45,13 @@ class MemoryState:
 
 
 def read_state(connection: Connection) -> MemoryState | None:
-    """Return the state of the memory, None where nothing was ever loaded."""
+    """Return the state of the memory, None if nothing was ever loaded."""
     records = connection.read("read/memory")
     return MemoryState(**records[0].data()) if records else None
 
 
 def prepare(connection: Connection, embedder: str, dimension: int) -> MemoryState:
-    """Make the schema and the Memory node where there is none; SchemaError as of `examine`."""
+    """Make the schema and the Memory node if there is none. Raises SchemaError as `examine` does."""
     state = examine(connection, embedder, dimension)
     if state is not None:
         return state
@@ -67,10 +67,11 @@ def prepare(connection: Connection, embedder: str, dimension: int) -> MemoryStat
 
 
 def examine(connection: Connection, embedder: str, dimension: int) -> MemoryState | None:
-    """Return the state of the memory, None where there is none yet; nothing is written.
+    """Return the state of the memory, None if there is none yet. Nothing is written.
 
     Raises:
-        SchemaError: It was made with another embedder or schema, or the database is another application's.
+        SchemaError: The memory was made with another embedder or schema, or the database is another
+            application's.
     """
     state = read_state(connection)
     if state is None:
@@ -82,7 +83,7 @@ def examine(connection: Connection, embedder: str, dimension: int) -> MemoryStat
 
 
 def check(state: MemoryState, embedder: str, dimension: int) -> None:
-    """Raise SchemaError where the memory does not fit this program or this embedder."""
+    """Raise SchemaError if the memory does not fit this program or this embedder."""
     check_schema(state)
     old, new = state.embedder, embedder
     if old == new:
@@ -97,7 +98,7 @@ def check(state: MemoryState, embedder: str, dimension: int) -> None:
 
 
 def check_schema(state: MemoryState) -> None:
-    """Raise SchemaError where another version of gswgraph made the memory."""
+    """Raise SchemaError if another version of gswgraph made the memory."""
     if state.schema != SCHEMA:
         raise SchemaError(
             f"the memory has schema {state.schema}, this gswgraph reads schema {SCHEMA}",
@@ -106,11 +107,13 @@ def check_schema(state: MemoryState) -> None:
 
 
 def make_constraints(connection: Connection) -> None:
-    """Make what MERGE and MATCH look up, where it is missing; SchemaError where another tool's index or
-    constraint is in the way.
+    """Make the missing constraints, which MERGE and MATCH need.
 
     The embedded engine stores a vector in 32 bits only if its property is declared before the first row, and
     in twice that otherwise.
+
+    Raises:
+        SchemaError: An index or constraint of another tool is in the way.
     """
     _make(connection, _declared(connection, "unique", "range"), 0)
     if connection.dialect.name == "arcadedb":
@@ -123,8 +126,8 @@ def build_search_indexes(connection: Connection, dimension: int) -> None:
     """Make the vector and full-text indexes, wait until they answer, and ask each once so that the first
     user does not pay for cold caches.
 
-    They are made after the first rows: an index built over them answers two to four times faster than one
-    that grew with them.
+    They are made after the first rows, as an index built over rows answers two to four times faster than an
+    index that grew with them.
     """
     _make(connection, _declared(connection, "vector", "text"), dimension)
     connection.dialect.wait_online(_INDEX_SECONDS)
@@ -133,8 +136,8 @@ def build_search_indexes(connection: Connection, dimension: int) -> None:
 
 
 def outgrown(connection: Connection, state: MemoryState) -> bool:
-    """Return whether vector indexes should be built anew: on the embedded engine one that grew tenfold
-    answers seven times slower."""
+    """Return whether to rebuild vector indexes: on the embedded engine, an index that grew tenfold answers
+    seven times slower."""
     if connection.dialect.name != "arcadedb":
         return False
     return _vectors(connection) > max(_GROWTH * state.vectors, _SMALL)
@@ -167,7 +170,7 @@ def memories(connection: Connection) -> list[StoredMemory]:
 
 
 def status(connection: Connection) -> Status:
-    """Return what the memory of a connection holds."""
+    """Return the counts and the state of a memory."""
     dialect, state, reader = connection.dialect, read_state(connection), Reader(connection)
     server = Status(connection.url, dialect.name, dialect.version, {}, {}, [])
     if state is None:
@@ -192,7 +195,7 @@ def status(connection: Connection) -> Status:
 
 
 def remove(connection: Connection) -> None:
-    """Remove what is left of a memory that holds nothing: its indexes, its constraints, its Memory node."""
+    """Remove the rest of an empty memory: its indexes, its constraints, its Memory node."""
     _drop(connection, _declared(connection))
     connection.write("write/remove_memory")
 
@@ -240,7 +243,7 @@ def is_restoring(connection: Connection) -> bool:
 
 
 def refuse_foreign(connection: Connection) -> None:
-    """Raise SchemaError where a database without a memory has nodes of our labels."""
+    """Raise SchemaError if a database without a memory has nodes of our labels."""
     if is_restoring(connection):
         raise SchemaError(
             "the database holds a part of a memory, of a restore or of a copy that was cut off",

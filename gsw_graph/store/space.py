@@ -1,5 +1,5 @@
-"""The part of a database that one memory may see, if it holds several: which labels and types are its own,
-and what keeps a pattern inside."""
+"""Define the part of a database that a memory may see if there are several: its labels and types, and the
+guard that keeps a pattern inside."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ _OF_NAMED = re.compile(rf"(?:{_BASES}){_END.pattern}")
 
 @dataclass(frozen=True)
 class Space:
-    """What a statement of people may see.
+    """Hold the part of a database that people's statements may see.
 
     Attributes:
         memory: The name of the memory, empty for the default one.
-        others: Labels of the other memories that a pattern of the default memory must leave out.
+        others: Labels of the other memories, which a pattern of the default memory must exclude.
     """
 
     OTHERS: ClassVar[str] = rf"(?:{_BASES})__[a-z0-9_]+"  # in an expression of Cypher
@@ -35,24 +35,24 @@ class Space:
 
     @property
     def end(self) -> str:
-        """What the labels, types and indexes of the memory end in."""
+        """Return the suffix of the labels, types and indexes of the memory."""
         return f"__{self.memory}" if self.memory else ""
 
     @cached_property
     def guard(self) -> str:
-        """The label expression that each node of the memory fulfils, and no node of another memory."""
+        """Return a label expression that each node of the memory fulfils, and no node of another memory."""
         if self.memory:
             return "|".join(f"{label}{self.end}" for label in LABELS)
         return f"!({'|'.join(self.others)})"
 
     @cached_property
     def types(self) -> str:
-        """The types of all relationships that the memory is made of."""
+        """Return the types of all relationships of the memory."""
         return "|".join(f"{name}{self.end}" for name in TYPES)
 
     @cached_property
     def names(self) -> frozenset[str]:
-        """The names of the other memories that are known."""
+        """Return the names of the other known memories."""
         return frozenset(label.partition("__")[2] for label in self.others)
 
     def is_of_other(self, name: str) -> bool:
@@ -69,7 +69,7 @@ class Space:
         return name if not self.memory or name.endswith(self.end) else f"{name}{self.end}"
 
     def is_index_of_other(self, name: str) -> bool:
-        """Return whether the name of an index or constraint ends as those of another memory do."""
+        """Return whether an index or constraint belongs to another memory, by the end of its name."""
         match = _END.search(name)
         if match is None or match["memory"] == self.memory:
             return False
@@ -90,8 +90,7 @@ class Space:
 
 
 def space_of(connection: Connection) -> Space | None:
-    """Return what statements of people may see by a connection; None for the default memory of a database
-    that holds no other."""
+    """Return the space of a connection; None for the default memory of a database without others."""
     if connection.memory:
         return Space(connection.memory)
     labels = sorted(str(record["label"]) for record in connection.read("read/labels_of_memories"))

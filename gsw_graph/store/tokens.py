@@ -1,4 +1,5 @@
-"""The tokens of a statement of people, and the error for one that cannot be kept inside its memory."""
+"""Read the tokens of people's statements; an error is for a statement that cannot be kept inside its
+memory."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ _HINT = "See docs/neo4j.md, Several memories in one database"
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A token and where it stands; the last one of a statement is of the kind `end`."""
+    """Hold a token and its place. The last token of a statement has the kind `end`."""
 
     kind: str
     text: str
@@ -22,17 +23,17 @@ class Token:
 
     @property
     def upper(self) -> str:
-        """A word in capitals, any other token as it is."""
+        """Return a word in capitals, another token unchanged."""
         return self.text.upper() if self.kind == "word" else self.text
 
     @property
     def is_name(self) -> bool:
-        """Whether it may be a name: any word may."""
+        """Return whether the token may be a name, as any word may."""
         return self.kind == "word" or self.text.startswith("`")
 
     @property
     def name(self) -> str:
-        """The name without the quotes around it."""
+        """Return the name without quotes."""
         return self.text.strip("`")
 
 
@@ -85,8 +86,8 @@ def partners_of(tokens: list[Token]) -> dict[int, int]:
 
 
 class Tokens:
-    """A statement that is read token by token: methods read from the place `at` on, and leave it behind what
-    they have read."""
+    """Read a statement token by token. Methods read from the place `at`, and leave it behind the last token
+    that they read."""
 
     def __init__(self, query: str) -> None:
         self.query = query
@@ -96,16 +97,16 @@ class Tokens:
 
     @property
     def token(self) -> Token:
-        """The token that comes next."""
+        """Return the next token."""
         return self.tokens[self.at]
 
     @property
     def close(self) -> int:
-        """The place of the bracket that closes the one that comes next."""
+        """Return the place of the bracket that closes the next token."""
         return self.partners[self.at]
 
     def upper(self, place: int) -> str:
-        """Return the token at a place, a word in capitals; empty where there is none."""
+        """Return the token at a place, a word in capitals; empty if there is none."""
         return self.tokens[place].upper if 0 <= place < len(self.tokens) else ""
 
     def word(self, ahead: int = 0) -> str:
@@ -124,7 +125,7 @@ class Tokens:
         return found
 
     def expect(self, word: str) -> None:
-        """Read a word; InputError where another comes next."""
+        """Read a word. Raises InputError if another token comes next."""
         if not self.skip(word):
             raise self.unreadable(self.at)
 

@@ -1,4 +1,4 @@
-"""The one writer: whole documents in bounded transactions."""
+"""Write whole documents in bounded transactions. No other module writes documents."""
 
 from __future__ import annotations
 
@@ -25,21 +25,23 @@ Rows = list[Row]
 
 # Rows of one statement: a driver packs a whole message in memory, and both ends hold it.
 MESSAGE_BYTES = 4_000_000
-# A document above this is written in several transactions and seen when the last is done.
+# A larger document is written in several transactions, and hidden until the last is done.
 TRANSACTION_BYTES = 16_000_000
-BATCH_BYTES = 1_000_000  # documents are gathered up to this before they are sent
+BATCH_BYTES = 1_000_000  # a batch of this size is written
 _FORGET_PASSAGES = 200  # a document with more is deleted in several transactions
 _FORGET_DOCUMENTS = 50
-_MERGES = 1000  # of a transaction
+_MERGES = 1000  # merges in a transaction
 _ALL = 1_000_000_000
 
 
 @dataclass(slots=True)
 class Batch:
-    """Rows for some documents, by statement, with an estimate of their size.
+    """Hold the rows for some documents, by statement.
 
-    `replaced` are ids of documents that go first, `renewed` of those that stay with their passages while
-    what was found in them goes.
+    Attributes:
+        replaced: Ids of documents that are deleted first.
+        renewed: Ids of documents that keep their passages and lose what was extracted from them.
+        bytes: Estimated size of the rows.
     """
 
     rows: dict[str, Rows] = field(default_factory=lambda: {name: [] for name in ORDER})
@@ -50,7 +52,7 @@ class Batch:
     bytes: int = 0
 
     def add(self, workspace: Workspace, vectors: Vectors, mode: Mode = "new") -> None:
-        """Put the rows of one workspace in."""
+        """Add the rows of a workspace."""
         document = workspace.document
         self.documents.append(document.id)
         self.passages += len(document.passages)
@@ -63,13 +65,13 @@ class Batch:
             self.bytes += sum(map(row_size, rows))
 
     def statements(self) -> Iterator[tuple[str, Rows]]:
-        """Return the statements in the order they must run, each with at most MESSAGE_BYTES of rows.
+        """Yield statements in the order they must run, each with at most MESSAGE_BYTES of rows.
 
         Rows of concepts are sorted, so that transactions side by side lock concepts in the same order.
         """
         for name in ("entities", "names"):
             self.rows[name].sort(key=itemgetter("key"))
-        is_small = self.bytes <= MESSAGE_BYTES  # as a rule, and then nobody need measure the rows
+        is_small = self.bytes <= MESSAGE_BYTES  # the usual case, which measures no rows
         for name in ORDER:
             rows = self.rows[name]
             if rows and is_small:
@@ -87,8 +89,9 @@ def execute(tx: ManagedTransaction, /, name: str, **parameters: Any) -> None:
 def write_batch(
     connection: Connection, batch: Batch, on_written: Callable[[int], None] = lambda _: None
 ) -> None:
-    """Write one batch: in one transaction, or, where its single document is too large for that, in several
-    with the document out of sight. on_written: called with how many more passages are written."""
+    """Write a batch in one transaction. If its single document is too large, use several transactions, and
+    hide the document meanwhile. on_written: Called with the number of passages written since the last
+    call."""
     dialect = connection.dialect.name
     with connection.session() as session:
         again = batch.replaced + batch.renewed
@@ -135,7 +138,7 @@ def _write_large(
 
 
 def append(tx: ManagedTransaction, workspace: Workspace, vectors: Vectors, dialect: str) -> None:
-    """Write a passage behind those that its document has, with what was found in it."""
+    """Write the next passage of a stored document, with what was extracted from the passage."""
     rows, (passage,) = rows_of(workspace, vectors), workspace.document.passages
     position = passage.position
     if position:
@@ -146,21 +149,21 @@ def append(tx: ManagedTransaction, workspace: Workspace, vectors: Vectors, diale
 
 
 def forget(session: Session, ids: Sequence[str]) -> None:
-    """Delete documents and all that only they supported; a large one in several transactions, out of sight
-    from the first on."""
+    """Delete documents and everything that only they support. A large document takes several transactions and
+    is hidden from the first on."""
     large = forget_large(session, ids)
     for chunk in _chunks([document for document in ids if document not in large], _FORGET_DOCUMENTS):
         session.execute_write(_forget_whole, chunk)
 
 
 def forget_cited(session: Session, ids: Sequence[str]) -> int:
-    """Delete the questions whose answers cite these documents; how many."""
+    """Delete the questions whose answers cite these documents, and return their number."""
     chunks = _chunks(ids, _FORGET_DOCUMENTS)
     return sum(session.execute_write(_deleted, "forget_cited", ids=chunk) for chunk in chunks)
 
 
 def forget_questions(session: Session) -> None:
-    """Delete all questions that were asked, some in a transaction."""
+    """Delete all stored questions, a limited number in each transaction."""
     limit = deleted = _FORGET_PASSAGES
     while deleted == limit:
         deleted = session.execute_write(_deleted, "forget_questions", limit=limit)
@@ -171,7 +174,7 @@ def _deleted(tx: ManagedTransaction, /, name: str, **parameters: Any) -> int:
 
 
 def forget_large(session: Session, ids: Sequence[str]) -> set[str]:
-    """Delete those of some documents that are too large for one transaction; which they were."""
+    """Delete the documents that are too large for one transaction, and return their ids."""
     large = _large(session, ids)
     for document in large:
         _forget_in_parts(session, document, "loading")
@@ -187,8 +190,8 @@ def _large(session: Session, ids: Sequence[str]) -> set[str]:
 
 
 def _forget_in_parts(session: Session, document: str, status: str) -> None:
-    """Delete the passages of a document, or what was found in them if it is `renewing`, which is out of sight
-    from the first transaction on."""
+    """Delete the passages of a document; with the status `renewing` only what was extracted from them. The
+    document is hidden from the first transaction on."""
     session.execute_write(_mark, "document_hidden", id=document, status=status)
     limit = passages = _FORGET_PASSAGES
     while passages == limit:
@@ -196,8 +199,8 @@ def _forget_in_parts(session: Session, document: str, status: str) -> None:
 
 
 def merge(session: Session, rows: Rows) -> list[str]:
-    """Join concepts to their canonical ones, some groups in a transaction; which aliases were joined. Rows
-    as of `write/merges.cypher`."""
+    """Join aliases to their canonical concepts, a limited number in each transaction, and return the aliases
+    that were joined. rows: As `write/merges.cypher` takes them."""
     joined = []
     for chunk in _chunks(rows, _MERGES):
         joined += session.execute_write(_merge, chunk)
@@ -205,7 +208,7 @@ def merge(session: Session, rows: Rows) -> list[str]:
 
 
 def unmerge(session: Session, aliases: Sequence[str]) -> None:
-    """Take aliases from their canonical concepts, some in a transaction."""
+    """Separate aliases from their canonical concepts, a limited number in each transaction."""
     for chunk in _chunks(aliases, _MERGES):
         session.execute_write(_mark, "unmerge", aliases=chunk)
 
@@ -221,7 +224,7 @@ def _mark(tx: ManagedTransaction, /, name: str, **parameters: Any) -> None:
 
 
 def _merges_of(tx: ManagedTransaction, documents: list[str]) -> Rows:
-    """Merges that would go with the concepts of some documents, were these to be written again."""
+    """Return the merges that are lost if these documents are deleted and written again."""
     rows = tx.run(statement("read/merges_of"), documents=documents).data()
     return [{**row.pop("properties"), **row} for row in rows]
 
@@ -245,13 +248,13 @@ def _write_whole(
 
 
 def corrections_of(tx: ManagedTransaction, documents: Sequence[str] | None = None) -> Rows:
-    """Return the corrections that concern some documents, by default all, in the order they were made."""
+    """Return the corrections of some documents, by default of all, in the order they were made."""
     return tx.run(statement("read/corrections"), documents=documents).data()
 
 
 def correct(tx: ManagedTransaction, corrections: Rows, verb: str = "correct") -> None:
-    """Apply corrections to what is stored, which does nothing where it was done; with the verb `undo` take
-    them back, but for renamed and split names, whose rows are turned round."""
+    """Apply corrections to the graph; a second time changes nothing. The verb `undo` takes back a removal or
+    a replacement. A split is undone by target and value exchanged, a rename by `unmerge`."""
     for action in ("split", "rename", "remove", "supersede"):
         rows = [row for row in corrections if row["action"] == action]
         if not rows:
@@ -303,8 +306,8 @@ def _forget_whole(tx: ManagedTransaction, ids: Sequence[str]) -> None:
 
 
 def _forget(tx: ManagedTransaction, ids: Sequence[str], limit: int = _ALL, *, extracted: bool = False) -> int:
-    """Delete up to `limit` passages of some documents with what only they support, and return their number.
-    extracted: delete only what was extracted from those that have anything."""
+    """Delete at most `limit` passages of some documents with what only they support, and return their number.
+    extracted: Keep the passages, and delete only what was extracted from them."""
     execute(tx, "stamp")
     listing, deletion = "read/passage_ids", "forget_content"
     if extracted:
@@ -326,12 +329,12 @@ def _forget(tx: ManagedTransaction, ids: Sequence[str], limit: int = _ALL, *, ex
 
 
 def parts(rows: Iterable[Row]) -> Iterator[Rows]:
-    """Return rows in runs of at most MESSAGE_BYTES, a row at the least."""
+    """Yield rows in runs of at most MESSAGE_BYTES. A larger row is a run of its own."""
     return grouped(rows, row_size, MESSAGE_BYTES)
 
 
 def row_size(value: object) -> int:
-    """Return about how many bytes a row, or a value of it, takes on the wire."""
+    """Estimate the bytes that a row, or a value in a row, takes on the wire."""
     if isinstance(value, str):
         return 3 * len(value)
     if isinstance(value, bytes):

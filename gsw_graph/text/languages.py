@@ -20,12 +20,12 @@ _READ = 4000  # characters of a text that tell its language
 
 @dataclass(frozen=True)
 class Language:
-    """What names and words depend on.
+    """Hold the properties of a language for names and words.
 
     Attributes:
         code: ISO 639-1.
-        words: Function words, in small letters; English ones if no others are known.
-        joins: Words within one name.
+        words: Function words, in small letters; English words if the language has no list.
+        joins: Words that join the parts of a name.
         nouns: Whether all nouns have a capital.
     """
 
@@ -36,7 +36,7 @@ class Language:
 
     @property
     def is_foreign(self) -> bool:
-        """Return whether its function words are others than the English ones."""
+        """Return whether the function words are not the English words."""
         return self.words is not FUNCTION_WORDS
 
     @cached_property
@@ -87,8 +87,8 @@ _ELISION = re.compile(
 
 @lru_cache(maxsize=256)
 def detect(text: str) -> Language:
-    """Return the language that a text has most function words of, or whose script it has; English if it
-    has few of any, or but one that is English too or opens a name."""
+    """Return the language by the most function words, or by script. Return English if there are few function
+    words, or a single word that is English too or opens a name."""
     text = text[:_READ]
     if is_uncased(text):
         for language, signs in _SCRIPTS.items():
@@ -117,13 +117,13 @@ def elided(word: str) -> int:
 
 
 def language_of(code: str) -> Language:
-    """Return the language with a code of ISO 639-1; in one that is not known here names are found as in
-    English."""
+    """Return a language by its ISO 639-1 code. In an unknown language names are found as in English."""
     return _BY_CODE.get(code) or Language(code)
 
 
 def without_article(name: str, language: Language) -> str:
-    """Return a name without the article before it: Die Isar. English ones have no part in a normal form."""
+    """Return a name without the article before it, as in Die Isar. English articles are no part of a normal
+    form anyway."""
     first, _, rest = name.partition(" ")
     if not rest or not language.is_foreign:
         return name

@@ -1,7 +1,7 @@
-"""Names: the normal form under which a name is known in every document, and the names in a text by rule.
+"""Find names in a text by rules, and give each the normal form that is the same in every document.
 
-Names in a text are runs of capitalised words and what joins them; `text.languages` has what that depends on.
-Names in a script without capitals are those of `text.scripts`.
+Names are runs of capitalised words and the words that join them, by `text.languages`. `text.scripts` finds
+names in scripts without capitals.
 """
 
 from __future__ import annotations
@@ -129,13 +129,13 @@ _CAPITALS = 4  # words in capitals one after another that are a headline, and no
 
 
 class FoundName(NamedTuple):
-    """Hold a name as a text has it.
+    """Hold a name of a text.
 
     Attributes:
-        text: as written, spaces and apostrophes normalised.
-        starter: a single word that begins a sentence.
-        lead: a word before it that opens the sentence and may be the first name.
-        noun: a word that may as well be a common noun, in a language where these have capitals.
+        text: The name as written, with normal spaces and apostrophes.
+        starter: Whether it is a single word that begins a sentence.
+        lead: The word before, if it opens the sentence and may be a first name.
+        noun: Whether it may be a common noun, in a language that writes nouns with capitals.
         capitals: 0, or of a text in capitals: 1 for words that are a name if the document knows it, 2 for
             words between function words, if it knows no name at all.
     """
@@ -211,8 +211,8 @@ def _is_capitalised(word: str) -> bool:
 
 
 def title_names(title: str) -> Iterator[str]:
-    """Find the names of a title: all of it, without its parenthesis, and the part before its first comma
-    if that is more than punctuation."""
+    """Find the names of a title: the whole title without its parenthesis, and the part before the first comma
+    if it is more than punctuation."""
     bare = _PARENTHESIS.sub("", title).strip()
     first = bare.partition(", ")[0]
     names = [title, bare]

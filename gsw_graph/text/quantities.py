@@ -24,14 +24,14 @@ Day = tuple[int, int, int]  # year (0 without one), month, day of the month
 
 @dataclass(frozen=True)
 class Quantities:
-    """What a text says in numbers.
+    """Hold the numbers, dates and units of a text.
 
     Attributes:
-        parts: Of each number, date and unit the alternatives: a text with all keys of an alternative says the
+        parts: The alternatives of each number, date and unit. A text with all keys of an alternative says the
             same.
         keys: All keys of the text.
-        rest: The text without these.
-        written: Each part as the text writes it.
+        rest: The text without numbers, dates and units.
+        written: Each part as written.
     """
 
     parts: tuple[frozenset[Keys], ...]
@@ -40,7 +40,7 @@ class Quantities:
     written: tuple[str, ...]
 
     def share(self, keys: Keys) -> list[bool]:
-        """Tell for each part whether a text with these keys says it."""
+        """Tell for each part whether a text with these keys says the same."""
         return [any(alternative <= keys for alternative in part) for part in self.parts]
 
 
@@ -126,7 +126,7 @@ class _Reading:
 
 @lru_cache(maxsize=512)
 def quantities(text: str) -> Quantities:
-    """Return what a text says in numbers, dates and units."""
+    """Return the numbers, dates and units of a text."""
     reading = _Reading(text)
     for found in _DAY.finditer(text):
         if days := list(_readings(found)):
@@ -298,8 +298,8 @@ def _plain_day(found: Match) -> str:
 
 
 def other_forms(text: str) -> list[str]:
-    """Return the words under which a full-text index finds the numbers and days of a text that are written
-    otherwise: of "12500" also "12,500" and "12.500", of "1904-03-03" the words of "3 March 1904"."""
+    """Return other written forms of the numbers and days of a text, for a full-text index: for "12500" also
+    "12,500" and "12.500", for "1904-03-03" the words of "3 March 1904"."""
     forms: list[str] = []
     for found in _PLAIN.finditer(same_words(text)):
         number = int(found[0])

@@ -22,8 +22,8 @@ _USER = re.compile(r"^[^/?#]*@")
 
 
 def clean(text: str) -> str:
-    """Return a text without control characters but newline and tab; what reorders text becomes visible as
-    `<U+202E>`."""
+    """Return a text without control characters, except newline and tab. Characters that reorder text become
+    visible, as `<U+202E>`."""
     text = _CONTROL.sub("", _SEQUENCE.sub("", text.replace("\r\n", "\n")))
     text = _REORDERING.sub(lambda match: f"<U+{ord(match[0]):04X}>", text)
     return _SURROGATE.sub("\ufffd", text)

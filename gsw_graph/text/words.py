@@ -1,7 +1,7 @@
-"""Text as every part of the program reads it: one normalising step, one tokeniser, one stemmer, one sentence
-splitter, one term coverage, one lexicon.
+"""Read text the same way in all parts of the program: one normalising step, one tokeniser, one stemmer, one
+sentence splitter, one term coverage, one lexicon.
 
-What is stored and cited stays as written; these functions make what is compared.
+Stored and cited text stays as written; these functions serve comparisons.
 """
 
 from __future__ import annotations
@@ -109,9 +109,9 @@ _WIDE = 40  # characters of a line that is no mere list of names
 
 
 def normalise_characters(text: str) -> str:
-    """Write spaces, hyphens, apostrophes and line ends in their plain form, and drop what is never seen.
+    """Write spaces, hyphens, apostrophes and line ends in their plain form, and drop invisible characters.
 
-    Two spaces, a tab and a no-break space are a space; three spaces stay, for they part columns.
+    Two spaces, a tab and a no-break space are a space; three spaces stay, as they separate columns.
     """
     if _CHANGED.search(text):
         text = _SOFT_HYPHEN_AT_END.sub("", text).replace("\r\n", "\n").replace("\r", "\n")
@@ -210,8 +210,8 @@ _AND_THE = re.compile("^[وف](?=ال)")  # Snowball leaves these before an arti
 
 @lru_cache(maxsize=65536)
 def stem(word: str, language: str = "en") -> str:
-    """Cut the ending of a folded word: of an English one roughly, enough for "served" and "serves"; of one of
-    another language, by ISO 639-1, as Snowball does."""
+    """Cut the ending of a folded word: roughly in English, enough for "served" and "serves"; as Snowball does
+    in other languages, by ISO 639-1."""
     if language in _STEMMERS:
         import snowballstemmer
 
@@ -224,13 +224,13 @@ def stem(word: str, language: str = "en") -> str:
 
 
 def foreign_stems(text: str, language: str) -> list[str]:
-    """Return the stems of the words of a text in another language than English, none without a stemmer."""
+    """Return the stems of the words of a text in a language other than English; none without a stemmer."""
     return [stem(word, language) for word in words(text)] if language in _STEMMERS else []
 
 
 def searchable(text: str, language: str) -> str:
-    """Return a text as a full-text index with English analysis finds it: itself, normalised, or in another
-    language the stems of its words, then once each the words as written that differ from them."""
+    """Return a text in the form that a full-text index with English analysis finds. In English it is the
+    normalised text. In other languages it is the stems, then once each word that differs from its stem."""
     normalised = paired(normalise_text(text))
     stems = foreign_stems(text, language)
     if not stems:
@@ -275,7 +275,7 @@ def content_words(text: str) -> frozenset[str]:
 
 @lru_cache(maxsize=4096)
 def terms(text: str) -> frozenset[str]:
-    """Return the stems of the words of content of a text: what texts are compared by."""
+    """Return the stems of the content words of a text, by which texts are compared."""
     return frozenset(map(stem, content_words(text)))
 
 
@@ -284,8 +284,8 @@ def idf(query_terms: Iterable[str], texts: Sequence[Collection[str]]) -> dict[st
     smoothed), n texts of which n_t have the term.
 
     Args:
-        query_terms: the terms to weigh.
-        texts: of each text its terms; those found for the query do, so nothing need be known of the rest.
+        query_terms: The terms to weigh.
+        texts: Terms of each text. The texts found for the query are enough.
     """
     weights = {}
     for term in query_terms:
@@ -301,13 +301,13 @@ def term_coverage(
     idf: Mapping[str, float] | None = None,
     alternatives: Mapping[str, frozenset[str]] | None = None,
 ) -> float:
-    """Return the share of a query's terms that a text has, in [0, 1]; 0 of none.
+    """Return the share of a query's terms that a text has, in [0, 1]; 0 without terms.
 
     Args:
-        query_terms: as of `terms`, or any other words.
-        text_terms: a set of the same kind.
-        idf: weights of the query's terms; each counts the same without it.
-        alternatives: for a term others that stand for it, itself among them, as of `family`.
+        query_terms: Terms from `terms`, or other words.
+        text_terms: Terms of the text.
+        idf: Weights of the query's terms; without it all count alike.
+        alternatives: For a term the terms that mean the same, itself too, as from `family`.
     """
     covered = total = 0.0
     for term in query_terms:
@@ -333,8 +333,8 @@ _MOST_SENTENCES = 500
 
 @lru_cache(maxsize=512)
 def sentences(text: str, language: str = "en") -> tuple[str, ...]:
-    """Split a text into its first sentences, each in one line, without headings; its language tells what is
-    an abbreviation."""
+    """Split a text into its first sentences, each in one line, without headings. The language tells
+    abbreviations."""
     lines = []
     for block in _BLOCK_END.split(text[:_LONGEST_READ]):
         for sentence in _segments(language, single_spaced(block)):
@@ -377,7 +377,7 @@ for _line in reversed(_LEXICON["families"]):
 
 @lru_cache(maxsize=4096)
 def family(word: str) -> frozenset[str]:
-    """Return the stems of the words that say the same as a folded word, its own among them."""
+    """Return the stems of the words with the same meaning as a folded word, its own too."""
     return frozenset(map(stem, [word, *_FAMILY_OF.get(word, ())]))
 
 
@@ -395,7 +395,7 @@ for _kind, _lines in _LEXICON["kinds of roles"].items():
 
 
 def kinds_of_roles(roles: Iterable[str]) -> set[str]:
-    """Return the kinds that roles tell ("film director": person), empty if they tell none."""
+    """Return the kinds that roles name ("film director": person); empty if unclear."""
     kinds: set[str] = set()
     for role in roles:
         for word in reversed(_ASCII_WORD.findall(role.lower())):

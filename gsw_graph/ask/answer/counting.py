@@ -1,5 +1,5 @@
-"""Questions that want everything: how many there are, or all of them. A search returns the first `k`, so such
-a question reads more passages, and the answer says what was left out."""
+"""Recognise questions that ask for a number or for all of something. A search returns the first `k` passages,
+so such a question reads more passages, and the answer says how many were left out."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _FOR_ALL = re.compile(
 
 
 def asks_for_all(question: str) -> bool:
-    """Tell whether a question asks how many there are, or for all of them."""
+    """Tell whether a question asks for a number or for all of something."""
     return _FOR_ALL.search(question) is not None
 
 
@@ -66,13 +66,13 @@ def fitting(question: str, passages: Sequence[RankedPassage]) -> list[RankedPass
 def left_out(
     question: str, looked_at: Sequence[RankedPassage], used: Collection[str], verb: str
 ) -> list[str]:
-    """Return a note that says how many of the passages that fit were used; none if all of them were.
+    """Return a note that says how many of the fitting passages were used; no note if all were.
 
     Args:
         question: The question.
         looked_at: The passages of a wide search.
         used: Ids of the passages that were used.
-        verb: What became of these: "shown" or "read".
+        verb: The use of the passages: "shown" or "read".
     """
     fits = fitting(question, looked_at)
     number = sum(passage.id in used for passage in fits)

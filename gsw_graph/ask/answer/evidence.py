@@ -38,7 +38,7 @@ _END = re.compile(r"(?<!\.[A-Z])\.$")  # of a sentence, not of "U.S."
 
 
 class Edge(NamedTuple):
-    """A fact between two things; its fields joined by spaces are a sentence."""
+    """Hold a fact between two things; the fields joined by spaces are a sentence."""
 
     subject: str
     relation: str
@@ -46,7 +46,7 @@ class Edge(NamedTuple):
 
 
 class Sentence(NamedTuple):
-    """A fact that is no edge, about the title of its passage."""
+    """Hold a fact about the title of its passage that is no edge."""
 
     about: str
     text: str
@@ -57,7 +57,7 @@ Fact = Edge | Sentence
 
 @dataclass(frozen=True, slots=True)
 class FactGroup:
-    """The facts of one passage that are shown under one number. channel: Their kind, a key of the payload."""
+    """Hold the facts of a passage that share one number. channel: Kind of the facts, a key of the payload."""
 
     facts: tuple[Fact, ...]
     channel: str = "facts"
@@ -124,8 +124,8 @@ _DEEPEST = 40  # spaces before a line of code
 
 @dataclass(frozen=True, slots=True)
 class EvidenceLine:
-    """One line of evidence and its passage; of a pair also its question and answer, by which its sentence is
-    found in the passage. run: its facts, where the evidence is compact."""
+    """Hold a line of evidence and its passage. A pair has its question and answer too, which find its
+    sentence in the passage. run: Facts of the line in compact evidence."""
 
     text: str
     passage: RankedPassage
@@ -142,8 +142,8 @@ def body_of(passage: RankedPassage) -> str:
 def passage_lines(
     passages: Sequence[RankedPassage], budget: int = BUDGET, most: int = READ
 ) -> Iterator[EvidenceLine]:
-    """Yield titles and texts of at most so many passages, the best first, in so many tokens: whole ones while
-    each of the others can still have _PASSAGE tokens, then beginnings."""
+    """Yield titles and texts of passages, the best first, within a budget of tokens. A passage is whole while
+    _PASSAGE tokens are left for each later passage; then only its beginning is taken."""
     shown = passages[: min(most, max(budget, 0) // _PASSAGE)]
     reserved = _PASSAGE * len(shown)
     for passage in shown:
@@ -184,10 +184,10 @@ def _one_line(text: str) -> str:
 
 
 def with_code(text: str) -> str:
-    """Return a text in one line, as `flat`, but for its blocks of code.
+    """Return a text in one line, as `flat` does, but keep the lines of blocks of code.
 
-    Each line of a block is a line, and so is what comes after the block. All of these are indented, so that
-    no line of a document looks like a numbered line.
+    Lines of a block, and the text after the block, are indented, so that no line of a document looks like a
+    numbered line.
     """
     parts = []
     end = 0
@@ -237,9 +237,9 @@ _ROLES = 100  # characters of roles and states
 
 
 def lines(questions: Sequence[str], retrieved: RetrievalResult) -> list[EvidenceLine]:
-    """Return pairs of the chains, hop by hop and the best chain of each end first; the beginnings of the best
-    passages, whole if the budget allows; sentences of those below them, up to BUDGET for a question that
-    wants all of something."""
+    """Return the evidence as lines, in three parts: the pairs of the chains, hop by hop, the best chain of
+    each end first; the best passages, whole if the budget allows; and sentences of the passages below, up to
+    BUDGET for a question that wants all of something."""
     first = retrieved.passages[:READ]
     below = retrieved.passages[READ:] + retrieved.extra
     items: list[EvidenceLine] = []
@@ -255,7 +255,7 @@ def lines(questions: Sequence[str], retrieved: RetrievalResult) -> list[Evidence
 
 
 def chains(questions: Sequence[str], retrieved: RetrievalResult) -> list[EvidenceLine]:  # noqa: ARG001 - as of every form
-    """Return the pairs of all chains and nothing else, as Panini's reader sees them (section 2.2)."""
+    """Return only the pairs of all chains, the evidence of Panini's reader (section 2.2)."""
     return list(_pairs(retrieved, set()))
 
 
@@ -275,8 +275,8 @@ def select_evidence(question: str, retrieved: RetrievalResult, show: Show = line
 
 
 def disagreements(retrieved: RetrievalResult, items: Sequence[EvidenceLine]) -> Iterator[EvidenceLine]:
-    """Yield contradictions of passages, a line for each claim, in the form of the other items; none for the
-    reader of a paper."""
+    """Yield a line for each claim of a contradiction, in the form of the other items. The prompt of a paper
+    gets no such lines."""
     if retrieved.prompt_name != "answer":
         return
     passages = {passage.id: passage for passage in retrieved.passages}

@@ -51,8 +51,8 @@ _TRANSITIVE = re.compile(r" [a-z]{3,}s (?:the|an?|its?|them)\b")  # maintains th
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What the evidence and the question say: words in the normal form of names, the text in one case, and
-    the keys of numbers and dates."""
+    """Hold the content of evidence and question: words in the normal form of names, the text in lower case,
+    and the keys of numbers and dates."""
 
     question: str
     words: frozenset[str]
@@ -61,7 +61,7 @@ class Known:
 
     @classmethod
     def of(cls, question: str, items: Sequence[EvidenceLine]) -> Known:
-        """Return what the lines, their passages and the question say."""
+        """Collect the words, numbers and dates of the lines, their passages and the question."""
         texts = [question]
         for item in items:
             passage = item.passage
@@ -75,7 +75,7 @@ class Known:
         return any(key.startswith("~") for key in self.quantities)
 
     def invented(self, statement: str) -> list[str]:
-        """Return the code, numbers, dates and names of a statement that are not known, as it writes them."""
+        """Return the unknown code, numbers, dates and names of a statement, as the statement writes them."""
         text = _ITEM.sub("", statement.replace("**", ""))
         found: list[str] = []
         for match in _QUOTED.finditer(text):

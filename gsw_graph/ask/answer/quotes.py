@@ -1,4 +1,4 @@
-"""What an answer says, and the sentence of a passage that proves it."""
+"""Find the sentence of a passage that proves an answer."""
 
 from __future__ import annotations
 
@@ -39,15 +39,15 @@ _PRONOUNS = word_set("he she they it his her their its him them who whose")
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """What an answer says: its words, and its numbers, days and units, which a text may write otherwise."""
+    """Hold the words of an answer, and its numbers, days and units, which have several written forms."""
 
     words: frozenset[str]
     quantities: Quantities
 
     @classmethod
     def of(cls, text: str) -> Said:
-        """Return what a text says. If it has neither words of content nor numbers, its other words count, and
-        if it has no words at all, its signs."""
+        """Read the words and numbers of a text. Function words count only if there is nothing else, and signs
+        only if there are no words."""
         numbers = quantities(text)
         words = words_of(numbers.rest)
         if not (words or numbers.parts):
@@ -55,7 +55,7 @@ class Said:
         return cls(words, numbers)
 
     def share(self, text: str) -> float:
-        """Return the share of it that a text says."""
+        """Return the share of the words and numbers that a text has, in [0, 1]."""
         text_words, folded = words_of(text, every=True), text.casefold()
         holds = [is_in(word, text_words, folded) for word in self.words]
         if self.quantities.parts:
@@ -121,8 +121,8 @@ def quote(text: str, question: str, answer: str, title: str = "") -> str:
 
 
 def related_coverage(query_words: Iterable[str], text_words: Iterable[str]) -> float:
-    """Return the share of a query's words that a text has in whatever form, "spouse" for "married"; 0 if
-    there are none."""
+    """Return the share of a query's words that a text has in any related form, such as "spouse" for
+    "married"; 0 for a query without words."""
     families = {word: family(word) for word in query_words}
     return term_coverage(families, set(map(stem, text_words)), alternatives=families)
 

@@ -1,6 +1,6 @@
-"""Have a language model answer from evidence: the request, its reply in the full or the short form, and the
-lines that support the answer. Citations come from the graph: of the model's reply only the numbers of our
-lines are used.
+"""Let a language model answer from evidence: make the request, read the reply in its full or short form, and
+find the lines that support the answer. Citations come from the graph: only the line numbers of a reply are
+used.
 """
 
 from __future__ import annotations
@@ -49,17 +49,19 @@ def supporting_lines(
     is_comparison: bool,
     inferred: bool = False,
 ) -> list[int]:
-    """Return the indexes of the lines that support an answer: the lines that the model named, and the first
-    that contains its words if none of these does; without either the nearest. None if the answer is invented.
+    """Return the indexes of the lines that support an answer; None if the answer is invented. These are the
+    lines that the model named and, if they lack the words of the answer, the first line that has them.
+    Without either, the nearest line is taken.
 
     Args:
         question: The question.
         answer: The answer.
         named: Indexes of the lines that the model named.
         items: The lines.
-        is_comparison: The answer compares, so that nothing of it need be in a line; neither need a name in
-            the question.
-        inferred: The model says that the answer follows from the lines that it named; only these support it.
+        is_comparison: Whether the answer compares. Its words then need not be in a line, and a name in it may
+            be from the question.
+        inferred: Whether the model says that the answer follows from the lines that it named. Only they
+            support it then.
     """
     named = [number for number in dict.fromkeys(named) if 0 <= number < len(items)]
     said = Said.of(answer)
@@ -125,7 +127,7 @@ _LONGEST = 500  # characters of what is missing
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """A model's answer with the lines that support it, or a text about what is missing.
+    """Hold a model's answer with the lines that support it, or a text about missing evidence.
 
     tokens: Estimates of `evidence`, the numbered lines, and `prompt`, the request; 0 without a request.
     inferred: The answer follows from these lines and is not stated there.
@@ -150,23 +152,23 @@ def read_answer(
     doubt: bool = False,
     on_text: Callable[[str], None] | None = None,
 ) -> Read:
-    """Have a model answer in a few words from the evidence; without any it is not asked. If the answer has a
-    name, a number, a date or code that no line has, the model is told so once.
+    """Let a model answer in a few words from the evidence; without evidence make no call. If no line has a
+    name, number, date or code of the answer, tell the model once.
 
     Args:
         question: The question.
         evidence: The lines, which are numbered here.
         llm: The model.
-        is_comparison: As of `supporting_lines`.
-        task: The name of the prompt. An answer by the prompt of a paper needs no support.
-        final: As of `Request`; False for a part of a question.
-        must: The model may not refuse; an answer without support then cites nothing.
-        doubt: The model is told that the search hardly fits the question.
+        is_comparison: See `supporting_lines`.
+        task: Name of the prompt. An answer by the prompt of a paper needs no support.
+        final: See `Request`; False for a part of a question.
+        must: Whether the model must answer; an answer without support then has no citations.
+        doubt: Whether to tell the model that the search hardly fits the question.
         on_text: Gets the answer in pieces, before its support is checked.
 
     Raises:
-        InvalidReplyError: The model gave no reply that can be used.
-        ModelUnavailableError: No call works any more.
+        InvalidReplyError: There is no usable reply.
+        ModelUnavailableError: No request will get a reply any more.
     """
     if not evidence:
         return Read(None, NOTHING_FOUND)
@@ -225,15 +227,15 @@ def _ask(
     stream: Stream | FullStream | None,
     better: Callable[[T, T], T] = lambda _, second: second,
 ) -> T:
-    """Ask the model, and once more if its reply has names, numbers, dates or code that no line has, naming
-    them. The second request has a reply of its own in the cache, so that neither is paid twice.
+    """Ask the model. If the reply has names, numbers, dates or code that no line has, ask once more and name
+    them. Both replies are cached, so that neither is paid twice.
 
     Args:
         llm: The model.
-        request: What it is asked.
+        request: The request.
         parse: Reads a reply, or raises ValueError.
-        invented: Returns what no line has.
-        stream: Gets the reply as it comes.
+        invented: Returns the parts of a reply that no line has.
+        stream: Gets the reply as it arrives.
         better: Chooses between the first and the second reply.
     """
     written = ""
@@ -332,11 +334,11 @@ def in_full(
     doubt: bool = False,
     on_text: Callable[[str], None] | None = None,
 ) -> AnswerDraft:
-    """Have a model answer in full from lines of evidence: statements, each with its citations.
+    """Let a model answer in full from lines of evidence: statements, each with its citations.
 
-    If a statement has a name, a number, a date or code that no line has, the model is told so once, and a
-    statement that keeps it is marked. If all of them are marked, there is no answer. A reply in the short
-    form is the answer without a text. Arguments and errors as of `read_answer`.
+    If no line has a name, number, date or code of a statement, the model is told once. A statement that keeps
+    it is marked; if all statements are marked, there is no answer. A reply in the short form gives an answer
+    without a text. Arguments and errors are those of `read_answer`.
     """
     if not items:
         return AnswerDraft(None, "none", True, confidence, [], NOTHING_FOUND, Read(None).tokens)
@@ -357,7 +359,7 @@ def in_full(
         return [name for names in marks_of(reply) for name in names]
 
     def better(first: FullReply, second: FullReply) -> FullReply:
-        """Return the second reply, unless it has more that is invented or gives up what is sound."""
+        """Return the second reply, unless it invents more or drops sound statements."""
         is_worse = not second.parts or len(invented(second)) > len(invented(first))
         return first if is_worse and not all(marks_of(first)) else second
 
@@ -397,9 +399,9 @@ def _from_lines(part: Part, count: int) -> Part:
 def _invented(
     reply: FullReply, question: str, items: Sequence[EvidenceLine], known: Known, *, is_comparison: bool
 ) -> list[list[str]]:
-    """Return for each statement what no line has. Nothing of a statement that follows, nor of what it says
-    elsewhere in the reply, is invented; what the short answer alone invents is a mark of the first
-    statement, unless it is a judgement."""
+    """Return for each statement its parts that no line has. An inferred statement invents nothing, nor do its
+    words elsewhere in the reply. The inventions of the short answer alone mark the first statement, unless
+    the answer is a judgement."""
     found = []
     follows = " ".join(part.text for part in reply.parts if part.follows)
     for part in reply.parts:

@@ -50,9 +50,8 @@ NO_ANSWER = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class ReaderReply:
-    """An answer with the numbers of lines that the model names; or no answer and what the evidence lacks,
-    which may be empty. inferred: the model says that the answer follows from these lines and is not stated
-    there."""
+    """Hold an answer with the line numbers that the model names, or no answer and the missing evidence, which
+    may be empty. inferred: The model says that the answer follows from the lines without being stated there."""
 
     answer: str | None
     sources: tuple[int, ...] = ()
@@ -62,10 +61,10 @@ class ReaderReply:
 
 
 def parse_reply(reply: object) -> ReaderReply:
-    """Read a reply. Without labels all of it is the answer; of an answer and a refusal the first counts.
+    """Read a reply. A reply without labels is the answer; if it has an answer and a refusal, the first counts.
 
     Raises:
-        ValueError: There is neither.
+        ValueError: The reply has neither an answer nor a refusal.
     """
     text = with_labels(answer_text(str(reply)))
     parts = _parts(text)

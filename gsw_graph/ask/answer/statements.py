@@ -63,13 +63,13 @@ _END = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A statement of a reply.
+    """Hold a statement of a reply.
 
     Attributes:
-        text: Without marks.
-        lines: The numbers of its lines, from 1, as the model names them.
-        follows: It follows from these lines, and is not stated there.
-        gap: What is between it and the statement before: a space, or one or two line breaks.
+        text: The text without marks.
+        lines: Line numbers from 1 that the model names.
+        follows: Whether the statement follows from the lines without being stated there.
+        gap: Space between the statement before and this: a space, or one or two line breaks.
     """
 
     text: str
@@ -80,14 +80,14 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class FullReply:
-    """A reply in either form: statements with a short answer if it has one, or no statement and what is
-    missing.
+    """Hold a reply in either form: statements and perhaps a short answer, or no statement and the missing
+    evidence.
 
     Attributes:
         answer: The short answer.
-        parts: The statements; of a reply in the short form its answer.
-        missing: What the evidence lacks; beside statements, for a part of the question.
-        in_full: The reply is in the full form.
+        parts: The statements; a reply in the short form has its answer as the only statement.
+        missing: Missing evidence; if there are statements, for a part of the question.
+        in_full: Whether the reply is in the full form.
     """
 
     answer: str | None = None
@@ -100,7 +100,7 @@ def parse_full(reply: object) -> FullReply:
     """Read a reply in the full form, with or without its labels, or else in the short form.
 
     Raises:
-        ValueError: It has neither an answer nor what is missing.
+        ValueError: The reply has neither an answer nor a text about missing evidence.
     """
     text = answer_text(str(reply))
     sections = _sections(text)
@@ -192,17 +192,17 @@ def _mask(code: re.Match[str]) -> str:
 
 
 class Written:
-    """An answer in full, written a statement at a time.
+    """Write an answer in full, a statement at a time.
 
     Args:
         cite: Returns the citation of a line, by its number and the text of a statement, or None if there is
             no such line.
 
     Attributes:
-        text: All statements, each with the places of its citations from 1: [1][3].
-        plain: All statements without these.
-        citations: Each once, in the order of the text.
-        statements: As of `Answer`.
+        text: All statements with the numbers of their citations, from 1: [1][3].
+        plain: All statements without numbers.
+        citations: Citations, each once, in the order of the text.
+        statements: See `Answer`.
     """
 
     def __init__(self, cite: Callable[[int, str], Citation | None]) -> None:
@@ -212,7 +212,7 @@ class Written:
         self.statements: list[Statement] = []
 
     def add(self, part: Part, unsupported: list[str] | None = None) -> None:
-        """Write the next statement. unsupported: As of `Statement`."""
+        """Write the next statement. unsupported: See `Statement`."""
         places = []
         for number in part.lines:
             citation = self._cite(number, part.text)
@@ -233,7 +233,7 @@ class Written:
 
 
 def whole(answer: str | None, text: str) -> str:
-    """Return the short answer, if there is one, and the text below it, as a stream shows them."""
+    """Return the short answer, if any, and the text below, in the form of a stream."""
     return f"{answer}\n\n{text}" if answer else text
 
 
@@ -270,7 +270,7 @@ class FullStream:
             self.end(whole(answer, self._written.text))
 
     def end(self, text: str) -> None:
-        """Show the rest of a text, if what was shown is its beginning."""
+        """Show the rest of a text if its beginning is already shown."""
         if len(text) > len(self._shown) and text.startswith(self._shown):
             piece, self._shown = text[len(self._shown) :], text
             self._show(piece)

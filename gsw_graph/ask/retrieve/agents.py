@@ -30,7 +30,7 @@ STAGE = "agents"  # of an answer's seconds: while the language model is asked by
 
 
 class HaltedError(GswGraphError):
-    """The question has ended, by an error of another agent or by Ctrl-C; nobody sees this error."""
+    """Raised in an agent after another agent failed or Ctrl-C ended the question. No user sees this error."""
 
 
 def request_for(task: str, user: str, schema: Fields | None = None, *, limit: int) -> Request:
@@ -45,7 +45,7 @@ def describe_steps(steps: Iterable[Any]) -> str:
 
 
 class Team:
-    """The agents of one question, whose searches and calls of the language model run side by side."""
+    """Run the agents of one question, whose searches and model calls run in parallel."""
 
     def __init__(self, context: RetrievalContext) -> None:
         self.context = context
@@ -94,7 +94,7 @@ class Team:
 
 
 class Agent:
-    """One agent. name: as the trace shows it."""
+    """Search and ask the model for one agent. name: Name of the agent in the trace."""
 
     def __init__(self, team: Team, name: str) -> None:
         self.team = team
@@ -109,10 +109,10 @@ class Agent:
         *,
         on_text: OnText = None,
     ) -> T:
-        """Return what the language model replies. task, describe: the step in words, for the trace.
+        """Return the reply of the language model. task, describe: The step in words, for the trace.
 
-        Raises InvalidReplyError (no reply that can be used, or the budget of the question is used up),
-        ModelUnavailableError and InputError as the model does, and HaltedError."""
+        Raises InvalidReplyError if there is no usable reply or the budget is used up, ModelUnavailableError
+        and InputError as the model does, and HaltedError."""
         llm = self.team.context.llm
         if llm is None:
             raise InputError("an agent needs a language model", hint="Name one by --llm or GSWGRAPH_LLM")
@@ -136,9 +136,9 @@ class Agent:
         passages: Callable[[T], Sequence[RankedPassage]],
         describe: Callable[[T], str] | None = None,
     ) -> T:
-        """Return what `run` finds, beside other searches. statements: of `cypher/`, that it runs. passages:
-        of what it found, for the trace; describe: what it found, in words, else the titles of the passages.
-        Raises HaltedError, and what `run` does."""
+        """Return the result of `run`, in parallel with other searches. statements: Files of `cypher/` that it
+        runs. passages: Returns the passages of a result, for the trace. describe: Returns a result in words,
+        by default the titles of its passages. Raises HaltedError, and what `run` raises."""
         context = self.team.context
         with self.team.lock():
             context.start_stage("database", f"{self.name}: {stage}")
@@ -161,7 +161,7 @@ class Agent:
         return result
 
     def note(self, stage: str, task: str, outcome: str, failed: str | None = None) -> None:
-        """Write a step that takes neither model nor graph, such as a decision by a rule."""
+        """Add a step to the trace that uses neither model nor graph, such as a decision by a rule."""
         self._write(stage, task, outcome, perf_counter(), failed=failed)
 
     def _write(
@@ -183,8 +183,8 @@ class Agent:
 
 
 def side_by_side(team: Team, tasks: Sequence[Callable[[], T]]) -> list[T]:
-    """Return what each task returns, in their order. An error of a task, or of who waits (Ctrl-C), ends the
-    team and is raised."""
+    """Run tasks in parallel and return their results in order. An error of a task, or Ctrl-C in the waiting
+    thread, ends the team and is raised."""
 
     def run(number: int) -> tuple[int, T]:
         return number, tasks[number]()
@@ -198,8 +198,8 @@ def side_by_side(team: Team, tasks: Sequence[Callable[[], T]]) -> list[T]:
 
 
 class AgentModel:
-    """The language model of an agent that reads evidence for a task, named in the trace. Its replies do not
-    say what they took: the steps of the trace do."""
+    """Ask the language model for an agent that reads evidence, with its task named in the trace. The trace
+    has the costs of the replies."""
 
     def __init__(self, agent: Agent, task: str) -> None:
         self.model = agent.team.model

@@ -78,7 +78,7 @@ def sides_of(question: str) -> Sides | None:
 
 
 def about_each(head: str, texts: list[str], tail: str) -> Sides | None:
-    """Make the question about each side; None if the sides are no names, or fewer than two."""
+    """Return a question about each side; None for fewer than two sides, or sides that are no names."""
     stripped = [text.strip(_EDGE) for text in texts]
     names = [_JOINED.sub("", text) for text in stripped if text]
     if len(names) > _MOST:

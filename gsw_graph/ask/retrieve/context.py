@@ -1,4 +1,4 @@
-"""What a strategy works with: one memory, its models, and for one question the clocks and the trace."""
+"""Give a strategy what it works with: a memory and its models, and the clocks and the trace of a question."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ STAGES = (
 
 
 class Models(Protocol):
-    """The models on the client, each loaded when it is first asked for; `Memory` is one."""
+    """Load models on the client, each at its first use. `Memory` is an implementation."""
 
     @property
     def embedder(self) -> Embedder: ...
@@ -51,21 +51,21 @@ class Models(Protocol):
 
 @dataclass(eq=False)
 class RetrievalContext:
-    """One question on its way through a memory.
+    """Hold one question on its way through a memory.
 
     Attributes:
         reader: Typed reads of the graph.
         models: The models on the client.
         build_runs: Builds the runs of edges that are missing, which `pruned` needs.
         llm: The language model that was set, or None.
-        on_text: Gets the answer of the model as it comes.
-        on_stage: Is told when a stage begins, and what goes on in it.
-        options: How the question is asked.
-        fit: The scales of scores.
-        trace: Where a strategy writes how it found its passages, None if nobody asked for it.
-        seconds: By stage.
-        models_used: The models that ran, by kind.
-        notes: Failures that the question went on without; shared with forks.
+        on_text: Gets the answer of the model as it arrives.
+        on_stage: Called when a stage begins, and with its progress.
+        options: Options of the question.
+        fit: Scales of scores.
+        trace: Gets the way in which a strategy found its passages; None if no trace is wanted.
+        seconds: Seconds by stage.
+        models_used: Names of the models that ran, by kind.
+        notes: Failures that did not end the question; shared with forks.
     """
 
     reader: Reader
@@ -98,7 +98,7 @@ class RetrievalContext:
         return part
 
     def join(self, part: RetrievalContext) -> None:
-        """Add what a search beside others took."""
+        """Add the costs of a parallel search."""
         self.reader.round_trips += part.reader.round_trips
         for stage, seconds in part.seconds.items():
             self.add_seconds(stage, seconds)
@@ -125,15 +125,15 @@ class RetrievalContext:
 
     @property
     def reranker(self) -> Reranker | None:
-        """Return the reranker of the settings; None for `cosine`, where the embedder's vectors and words are
-        compared."""
+        """Return the reranker of the settings; None for `cosine`, which compares the embedder's vectors and
+        words."""
         reranker = self.models.reranker
         self.models_used["reranker"] = reranker.name if reranker else "cosine"
         return reranker
 
     def relevance(self, question: str, passages: Sequence[RankedPassage]) -> list[float] | None:
-        """Return how well each passage answers a question, in [0, 1], by the reranker of the settings; None
-        without one. Raises ModelError."""
+        """Return the relevance of each passage to a question by the reranker, in [0, 1]; None without a
+        reranker. Raises ModelError."""
         reranker = self.models.reranker
         if reranker is None:
             return None
@@ -159,7 +159,7 @@ class RetrievalContext:
 
     @property
     def calibration_warning(self) -> str | None:
-        """Say what the scores of chains are not fitted to; None where they are."""
+        """Return a note if the scores of chains are not fitted to the models in use, else None."""
         fit = self.fit
         reranker = self.models_used.get("reranker", fit.reranker)
         if self.is_fitted and reranker == fit.reranker:
@@ -170,7 +170,7 @@ class RetrievalContext:
         )
 
     def vectors(self, questions: Sequence[str]) -> dict[str, Floats]:
-        """Return vectors of some questions, of length 1; those that are new encoded in one batch."""
+        """Return vectors of some questions, of length 1. New questions are encoded in one batch."""
         new = [text for text in dict.fromkeys(questions) if text not in self._vectors]
         if new:
             with self.clock("embed"):
@@ -188,7 +188,7 @@ class RetrievalContext:
 
     @contextmanager
     def clock(self, stage: str) -> Iterator[None]:
-        """Add what passes inside to a stage's seconds."""
+        """Add the time inside the block to the seconds of a stage."""
         start = perf_counter()
         self.start_stage(stage)
         try:
@@ -198,7 +198,7 @@ class RetrievalContext:
             self.add_seconds(stage, perf_counter() - start)
 
     def start_stage(self, stage: str, text: str | None = None) -> None:
-        """Tell who waits that a stage begins, and what it does."""
+        """Report to `on_stage` that a stage begins, and what it does."""
         self._stage = stage
         self.note(text)
 
@@ -207,7 +207,7 @@ class RetrievalContext:
         self.seconds[stage] = self.seconds.get(stage, 0.0) + seconds
 
     def note(self, text: str | None) -> None:
-        """Tell who waits what the stage under way does, in words or, for None, only that it is under way."""
+        """Report to `on_stage` the progress of the stage, in words; with None only that it goes on."""
         if self.on_stage is not None:
             self.on_stage(self._stage, text)
 

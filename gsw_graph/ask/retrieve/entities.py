@@ -24,12 +24,12 @@ def best_entities(
     """Return ids of the best entities of some questions, in one round trip.
 
     The order by words and the order by cosine are fused by reciprocal ranks. A memory has no vectors of
-    entities, so that those with the words are embedded here (decision 9).
+    entities, so the entities found by words are embedded here (decision 9).
 
     Args:
-        context: Of the question.
+        context: Context of the question.
         questions: Vectors, of length 1, by the texts of the questions.
-        most: Entities of each.
+        most: Number of entities for each question.
     """
     words = {text: lucene_words(text) for text in questions}
     with context.clock("database"):

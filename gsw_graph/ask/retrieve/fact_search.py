@@ -39,14 +39,14 @@ _TRACED = 10  # passages of a search in the trace
 
 @dataclass(frozen=True)
 class Evidence:
-    """Lines, the best first, and passages with their votes, best first."""
+    """Hold lines, the best first, and passages with their votes, the best first."""
 
     items: list[EvidenceLine]
     passages: list[RankedPassage]
 
 
 def search(agent: Agent, statement: str, keywords: str, recipe: GraspRecipe) -> Evidence:
-    """Find evidence for a statement, by its vector and by its words and these keywords."""
+    """Find evidence for a statement by its vector, its words and the keywords."""
     text = f"{statement} {keywords}".strip()
     words = lucene_words(text)
 
@@ -128,8 +128,8 @@ def _look(
 
 
 def of_facts(facts: FoundFacts, text: str, recipe: GraspRecipe) -> Evidence:
-    """Rank facts that came in the order of their vectors by their words too, and the passages by the facts
-    that vote for them (GRASP, section 3.3). Lines are ranked by what passage they occur in as well."""
+    """Rank facts by vectors and words, and passages by the facts that vote for them (GRASP, section 3.3). The
+    rank of its passage counts for a line too."""
     lexical = [fact.lexical for fact in facts]
     if not any(lexical):
         lexical = _overlaps(facts, text)
@@ -185,7 +185,7 @@ def _overlaps(facts: FoundFacts, text: str) -> list[float]:
 
 
 def _distinct(facts: FoundFacts, most: int) -> list[FoundFact]:
-    """Return the first facts of which none says what one before it says in the same passage."""
+    """Return the first facts, without a fact that repeats an earlier fact of the same passage."""
     distinct = []
     known: dict[str, list[frozenset[str]]] = defaultdict(list)
     for fact in facts:

@@ -127,16 +127,16 @@ Names: TypeAlias = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Intent:
-    """Say what a question asks for.
+    """Hold the intent of a question.
 
     Attributes:
-        entities: names of the question, as it writes them.
-        kind: of its reasoning.
-        depth: facts that must be joined, 1 to 5.
-        sides: of a comparison, each with its question.
-        attributes: what is compared, where a language model said so.
-        timed: a date narrows down what is asked for, or it asks for an order in time.
-        broad: several things are asked for at once.
+        entities: Names in the question, as written.
+        kind: Kind of reasoning.
+        depth: Number of facts to join, 1 to 5.
+        sides: Sides of a comparison, each with its question.
+        attributes: Compared attributes, if a language model named them.
+        timed: Whether a date is a condition, or the question asks for an order in time.
+        broad: Whether the question asks for several things at once.
     """
 
     entities: Names = ()
@@ -162,9 +162,9 @@ def choose_approach(intent: Intent) -> Approach:
     """Choose the approach of the largest S = M_I + M_B + M_D + M_C (PathwiseRAG, equation 4), the simplest of
     several.
 
-    M_I is the cosine of what an approach finds and what is needed, as no encoder is trained (33); M_B,
-    M_D and M_C are equations 34 to 36; weights and scales are 1. All depends on a few properties of the
-    intent, so the largest is written out here. tests/test_pathwise.py computes it.
+    M_I is the cosine of the findings and the needs of an approach, as no encoder is trained (33); M_B, M_D
+    and M_C are equations 34 to 36; weights and scales are 1. S depends on a few properties of the intent
+    only, so the largest is written out here. tests/test_pathwise.py computes it.
     """
     if intent.sides:
         return "comparative matrix"
@@ -221,9 +221,9 @@ def ask_intent(agent: Agent, question: str, rules: Intent) -> tuple[Intent, Plan
     """Ask a language model for the intent and the plan in one call, and check its reply against the question.
 
     Args:
-        agent: that asks; its errors are those of `Agent.ask`.
-        question: whose intent is asked for.
-        rules: the intent that rules read; what the model does not say is taken from it.
+        agent: The asking agent. Errors are those of `Agent.ask`.
+        question: The question.
+        rules: The intent by rules, which fills gaps in the reply.
     """
     standalone = without_references(question)
     messages = (

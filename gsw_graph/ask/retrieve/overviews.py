@@ -1,4 +1,4 @@
-"""Questions that want an overview: of all documents, some, a topic, or what changed between two times.
+"""Recognise questions that want an overview: of documents, of a topic, or of changes between two times.
 
 The rules are narrow: a question of a fact must not become an overview, which takes ten times the tokens.
 """
@@ -30,7 +30,7 @@ _ALL, _KIND = _compiled(r"\b(?:ALL)\b"), _compiled(r"\b(?:ALL|SOME)\b")
 
 
 class Time(NamedTuple):
-    """A time as it is written, with its first and last day as ISO writes them; empty for any time."""
+    """Hold a time as written, with its first and last day in ISO form; empty for any time."""
 
     text: str = ""
     since: str = ""
@@ -39,8 +39,8 @@ class Time(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class OverviewQuestion:
-    """What an overview is of. topic: what it is on, or words that name documents, such as "the click manual";
-    empty for all documents. times: those that are compared, or any."""
+    """Hold the subject of an overview. topic: A topic, or words that name documents, such as "the click
+    manual"; empty for all documents. times: The times that are compared, or any time."""
 
     topic: str = ""
     times: tuple[Time, ...] = (Time(),)
@@ -55,7 +55,7 @@ class OverviewQuestion:
 
 
 def overview_question(question: str) -> OverviewQuestion | None:
-    """Return what an overview is asked of; None if a question asks for something else."""
+    """Return the subject of an overview; None if the question asks for something else."""
     text = single_spaced(question).rstrip(" ?.!…")
     if len(text) > _LONGEST:
         return None

@@ -64,7 +64,7 @@ _LOOKS_NUMERIC = re.compile(r"[$€£]? ?\d")
 
 
 def expected_type(question: str) -> str | None:
-    """Return the kind a question asks for: date, number, person or place; None if it does not say."""
+    """Return the kind of answer that a question asks for: date, number, person or place; None if unclear."""
     _, sign, relation = question.partition(">>")
     if sign:
         for kind, pattern in _RELATIONS.items():
@@ -136,7 +136,7 @@ _LONGEST = 7  # words of what is asked for: "Which American professional footbal
 
 @dataclass(frozen=True, slots=True)
 class FineType:
-    """The sorts an answer may be, and the sorts it may not; both are empty if a question does not say."""
+    """Hold the sorts that an answer may have, and the sorts that it may not; both are empty if unclear."""
 
     right: Sorts = frozenset()
     wrong: Sorts = frozenset()
@@ -163,8 +163,8 @@ def expected_fine_type(question: str) -> FineType:
 def fine_type_match(
     expected: FineType, question: str, answers: Sequence[str], descriptions: Sequence[str]
 ) -> float:
-    """Return 1 if a pair's answer is of a sort asked for, -1 if it is of another of the same kind, 0 if one
-    of the two does not say. question, answers, descriptions: of the pair."""
+    """Return 1 if the answer of a pair has a wanted sort, -1 if it has another sort of the same kind, and 0
+    if one sort is unclear. question, answers, descriptions: Of the pair."""
     if not expected.right:
         return 0.0
     actual = _given(question, tuple(answers), tuple(descriptions))
@@ -215,16 +215,16 @@ FEATURES = ("pair", "original", "phrase", "passage", "names", "words", "kind", "
 
 @dataclass(frozen=True, slots=True)
 class ConcreteQuestion:
-    """A sub-question with the answers of earlier hops in it.
+    """Hold a sub-question with the answers of earlier hops in it.
 
     Attributes:
         text: The text that is embedded.
         relation: The text without names.
-        kind: The kind of answer it asks for.
-        names: The words of its names.
-        words: The other words, function words apart.
-        sort: The sort of answer it asks for.
-        entities: Normal forms of the entities it mentions, earlier answers among them.
+        kind: The kind of the answer.
+        names: The words of the names.
+        words: The other words, without function words.
+        sort: The sort of the answer.
+        entities: Normal forms of the mentioned entities, earlier answers too.
     """
 
     text: str
@@ -249,8 +249,9 @@ def fill_references(question: str, answers: Mapping[int, str]) -> ConcreteQuesti
 
 
 def entities_in(question: str) -> frozenset[str]:
-    """Return the normal forms of the entities that a question mentions, each with and without the place it
-    lies in ("Paris, Texas"); a part of a longer name is none. Without a name in capitals, all it may name."""
+    """Return the normal forms of the entities that a question mentions. A name counts with and without its
+    place ("Paris, Texas"); a part of a longer name does not count. If no name is in capitals, every possible
+    name counts."""
     names = [name.text for name in find_names(question)]
     if not names:
         return frozenset(mention.key for mention in mentions(question))

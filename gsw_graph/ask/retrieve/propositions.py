@@ -1,8 +1,8 @@
-"""The graph of propositions around a question, and the search of PropRAG over it (Wang 2025): a wide walk,
-beam search for paths of propositions in what it found, a narrow walk from what they say.
+"""Search the graph of propositions around a question as PropRAG does (Wang 2025): by a wide walk, a beam
+search for paths of propositions in its passages, and a narrow walk from the concepts of the paths.
 
-Follows the authors' code, or the paper, by its `PropositionRecipe`; docs/proprag.md has what departs from
-both and why.
+The `PropositionRecipe` follows the authors' code or the paper; docs/proprag.md lists the departures from
+both, with reasons.
 """
 
 from __future__ import annotations
@@ -45,14 +45,14 @@ _LETTERS = re.compile(r"[\W_]+")
 
 @dataclass(eq=False)
 class PropositionGraph:
-    """Passages, concepts and propositions by number.
+    """Hold passages, concepts and propositions by number.
 
     Attributes:
-        passages: Their ids, ascending; and `concepts`, ascending; and `propositions`, passage by passage.
-        mentions: (propositions, concepts), 1 where one mentions the other.
+        passages, concepts: Ids, ascending. `propositions`: ids, passage by passage.
+        mentions: (propositions, concepts), 1 if the proposition mentions the concept.
         home: The passage of each proposition, ascending.
         similar: (concepts, concepts), symmetric, the cosine of similar names, 0 elsewhere.
-        weights: Of its edges.
+        weights: Weights of the edges.
         edges: All edges in one symmetric matrix over the nodes: the passages, then the concepts.
     """
 
@@ -80,7 +80,8 @@ class PropositionGraph:
         self.edges = sparse.csr_array(sparse.block_array(blocks, format="csr", dtype=np.float32))
 
     def within(self, sees: Callable[[str], bool]) -> PropositionGraph:
-        """Return the part of it in some passages, with the concepts that their propositions mention."""
+        """Return the part of the graph in some passages, with the concepts that their propositions
+        mention."""
         kept = np.array(list(map(sees, self.passages)), bool)
         inside = kept[self.home]
         mentions = self.mentions[inside]
@@ -132,8 +133,9 @@ def build(
 
 
 def similar_names(names: list[str], encode: Encode, threshold: float) -> Matrix:
-    """Return (names, names), symmetric: the cosine of names of more than two letters if it is at least the
-    threshold, of each name its NEIGHBOURS nearest and those whose nearest it is among."""
+    """Return (names, names), symmetric: the cosines of similar names, else 0. A cosine must reach the
+    threshold, names must have more than two letters, and one name must be among the NEIGHBOURS nearest of the
+    other."""
     letters = [_LETTERS.sub("", name) for name in names]
     numbers = np.array([number for number, text in enumerate(letters) if len(text) > 2])
     if not len(numbers):
@@ -183,11 +185,10 @@ def beam_search(
         linked: (propositions, propositions), whether one can follow the other.
         recipe: `width` paths of each length up to `length` are kept; the `jumps` best propositions can follow
             any; `coherence` is the least cosine of a proposition with the one before. The `exact` best paths
-            of a length score what `encode` gives for their text; the others, and all where there are no more
-            than `width`, score the cosine of the mean of their vectors. With `one_order` the same
-            propositions in another order are the same path, of which the first stays (as in the authors'
-            code).
-        encode: Vectors of paths.
+            of a length score what `encode` gives for their text; other paths, and all if there are at most
+            `width`, score the cosine of the mean of their vectors. With `one_order` the same propositions in
+            another order are the same path, of which the first stays (as in the authors' code).
+        encode: Returns vectors of paths.
 
     Returns:
         The `width` best single propositions; and the paths of every length that were in a beam, best first.
@@ -237,9 +238,8 @@ def _by_score(path: Path) -> float:
 
 @dataclass(frozen=True, slots=True)
 class PropositionResult:
-    """The result of PropRAG: passage ids with their scores, best first; seeds of the last walk, the heaviest
-    first; the best paths, as proposition ids with the cosine of the path; and the number of passages that it
-    walked over."""
+    """Hold the result of PropRAG: passage ids with scores, best first; seeds of the last walk, the heaviest
+    first; the best paths, as proposition ids with their cosine; and the number of passages in the walk."""
 
     passages: list[str]
     scores: list[float]
@@ -262,15 +262,15 @@ def rank_passages(
     """Rank passages for a question by PropRAG.
 
     Args:
-        graph: The whole, or the part around the question, with the recipe's weights.
-        vector: Of the question, length 1.
-        near: Its nearest passages; those beyond count as no nearer than the last.
-        facts: Its nearest propositions.
-        k: Passages wanted.
-        recipe: Constants.
-        vectors_of: Gives vectors of propositions by id, of length 1. A proposition without a vector takes no
-            part in the search: its document was replaced meanwhile.
-        encode: Gives vectors of paths, each the ids of its propositions, for a recipe that has `exact` ones.
+        graph: The whole graph, or the part around the question, with the recipe's weights.
+        vector: Vector of the question, of length 1.
+        near: Nearest passages to the question. Other passages count as near as the last.
+        facts: Nearest propositions to the question.
+        k: Number of passages.
+        recipe: Constants of PropRAG.
+        vectors_of: Returns vectors of propositions by id, of length 1. A proposition without a vector is left
+            out, as its document was replaced meanwhile.
+        encode: Returns vectors of paths, given as proposition ids, if the recipe has `exact` paths.
     """
     size = len(graph.passages)
     if not size:

@@ -1,12 +1,12 @@
-"""AutoPrunedRetriever: runs of edges near a question by their symbols, then by what their edges say, and
-passages by a walk that starts from them. docs/pruned.md has the equations and what departs from them.
+"""Find runs of edges near a question, by their symbols and then by their lines, and passages by a walk that
+starts from the runs (AutoPrunedRetriever). docs/pruned.md has the equations and the departures.
 
-Of the paper: the coarse score (section 2.4, A.3), the five terms of the fine score (A.3), the choice of runs
-by channel (2.5), and the runs as the prompt (2.6). With `recipe=paper` all runs are compared by their
+From the paper come the coarse score (section 2.4, A.3), the five terms of the fine score (A.3), the choice of
+runs by channel (2.5), and the runs as the prompt (2.6). With `recipe=paper` all runs are compared by their
 symbols, the edges of the shortlist are lines, a language model takes the question apart in triples (2.2), and
-the reader sees the runs alone. Ours: the database gives the runs that come into question, by what their
-statements say; the passages of the runs are seeds of the walk of `linked`, the names in the best runs lead to
-a second one, and the first passages are read below the runs.
+the reader sees the runs alone. The rest is ours: the database gives candidate runs by their statements; the
+passages of the runs are seeds of the walk of `linked`; the names in the best runs lead to a second walk; and
+the reader sees the first passages below the runs.
 """
 
 from __future__ import annotations
@@ -77,15 +77,15 @@ _WHOLE: Once[tuple[object, ...], Codebook] = Once(_BOOKS)
 
 
 class Codebook:
-    """The runs around a question with their edges and symbols.
+    """Hold the runs around a question with their edges and symbols.
 
-    Names that were merged are one: no edge is there twice, and none from a name to itself (section 2.7).
+    Merged names are one name: no edge occurs twice, and no edge leads from a name to itself (section 2.7).
 
     Attributes:
         runs: Ids. `lines`: of each run its edges in the order of the text, one for each statement that an
             edge is based on or, with `triples`, one an edge. `vectors`: unit vectors of the lines by run, of
             triples after `embed`.
-        concepts: By id, of an alias the canonical one's; `vector_of`: their unit vectors.
+        concepts: Concepts by id, an alias by its canonical id. `vector_of`: their unit vectors.
     """
 
     def __init__(self, part: RunsAround, *, triples: bool = False) -> None:
@@ -150,8 +150,8 @@ class Codebook:
         return f"{self.concepts[edge.subject].name} {edge.relation} {self.concepts[edge.object].name}"
 
     def coarse(self, question: QueryVectors, recipe: PrunedRecipe) -> list[int]:
-        """Return the `recipe.shortlist` best runs: w_ent * the largest cosine between a concept of the
-        question and one of the run + w_rel * the same of relations; what is below 0 counts 0 (A.3)."""
+        """Return the `recipe.shortlist` best runs by w_ent * the largest cosine between concepts of the
+        question and of the run + w_rel * the same for relations. A negative cosine counts 0 (A.3)."""
         near_concept = _best_cosines(self.vector_of, question.concepts)
         near_relation = _best_cosines(self._relations, question.relations)
         scores = []
@@ -179,7 +179,7 @@ class Codebook:
 
 @dataclass(frozen=True)
 class QueryVectors:
-    """Unit vectors (n, dimension) of what a question names, of its relations, and of its lines."""
+    """Hold unit vectors (n, dimension) of the concepts, the relations and the lines of a question."""
 
     concepts: Vectors
     relations: Vectors
@@ -188,7 +188,7 @@ class QueryVectors:
 
 @dataclass(frozen=True, slots=True)
 class ScoredRun:
-    """A run by number with its fine score, the edge that is nearest to the question, and its cosine."""
+    """Hold a run by number, its fine score, its edge nearest to the question, and the cosine of that edge."""
 
     run: int
     score: float
@@ -207,11 +207,10 @@ def lines_of(question: str, plan: Plan | None) -> list[str]:
 def query_vectors(
     context: RetrievalContext, book: Codebook, question: str, lines: Sequence[str]
 ) -> QueryVectors | None:
-    """Return the symbols of a question, None where it names and relates nothing: the names that are
-    concepts by the concepts' vectors, what is near the question as a whole, and for relations what is near
-    its lines.
+    """Return the symbols of a question; None without a known name and a content word. Vectors of the question
+    and of its linked names stand for concepts, vectors of its lines for relations.
 
-    Names and the words between them embedded one by one found as much as the lines do and took twice the time
+    Single names and the words between them found no more than the lines do, in twice the time
     (docs/pruned.md).
     """
     linked = link(mentions(question), book.vector_of)
@@ -225,7 +224,7 @@ def query_vectors(
 
 
 def triple_vectors(context: RetrievalContext, triples: Sequence[Triple]) -> QueryVectors:
-    """Return the symbols of the triples of a question, and their lines, embedded as those of the codebook."""
+    """Return the symbols and lines of the triples of a question, embedded as in the codebook."""
     encode = context.text_vectors
     names = [normalise(name) for triple in triples for name in (triple.subject, triple.object)]
     relations = [triple.relation.casefold() for triple in triples]
@@ -261,13 +260,13 @@ def rank_runs(
 def fine_scores(raw: Scores, whole: Scores, recipe: FineRecipe) -> Scores:
     """Return the fine score of each run: five terms over cosines (A.3).
 
-    Thresholds are on raw cosines, as in the paper; the public code divides these by the number of the
-    question's lines first, so that its one-to-one term can never count for three lines or more. Two more
-    departures: the one-to-one term is the best matching instead of a greedy one, and a negative cosine of
-    the whole counts as 0, so that no larger cosine ever makes a score smaller.
+    Thresholds are on raw cosines, as in the paper; the public code divides the cosines by the number of
+    question lines first, so that its one-to-one term never counts for three lines or more. Two more
+    departures: the one-to-one term is the best matching instead of a greedy one, and a negative cosine of the
+    whole run counts as 0, so that a larger cosine never makes a score smaller.
 
     Args:
-        raw: (runs, question lines, run lines), the cosines S; -inf where a run has fewer lines.
+        raw: (runs, question lines, run lines), the cosines S; -inf if a run has fewer lines.
         whole: (runs,), the cosine of the question with the run as a whole.
         recipe: Weights and thresholds.
     """
@@ -292,9 +291,9 @@ def fine_scores(raw: Scores, whole: Scores, recipe: FineRecipe) -> Scores:
 
 
 def matched(raw: Scores, least: float) -> Scores:
-    """Return (runs,): the largest sum / sqrt(number) over matchings of question lines and run lines, none
-    twice, of cosines of at least `least`; 0 without one. It costs 2^lines of the question, which are
-    few."""
+    """Return (runs,): the largest sum / sqrt(number) of cosines over one-to-one matchings of question lines
+    and run lines. A cosine must be at least `least`; a run without a match has 0. Time grows as 2^lines of
+    the question, which has few."""
     runs, asked, lines = raw.shape
     cosines = np.where(raw >= least, raw, -np.inf)
     sets = np.arange(2**asked)
@@ -313,11 +312,11 @@ def matched(raw: Scores, least: float) -> Scores:
 
 
 def select(book: Codebook, scored: list[ScoredRun], choice: str, same: float) -> list[ScoredRun]:
-    """Return `all` runs, `none`, or of those that say the same one (`unique`; section 2.5).
+    """Return `all` runs, `none`, or one of each group that says the same (`unique`; section 2.5).
 
-    The paper has the medoid of each cluster of run vectors. Here a run joins the cluster of the best run
-    that it is near to, not of any member, so that no chain of likenesses joins what is different; the
-    medoid takes the place of the best.
+    The paper has the medoid of each cluster of run vectors. Here a run joins the cluster of the best run near
+    it, not of any member, so that a chain of similar runs does not join different ones. The medoid takes the
+    place of the best run.
     """
     if choice == "all" or not scored:
         return scored
@@ -365,8 +364,8 @@ def _sigmoid(x: Scores) -> Scores:
 
 
 def search_runs(context: RetrievalContext, query: Query, recipe: PrunedRecipe) -> RetrievalResult:
-    """Find passages from the runs of a question: by `linked` where the memory holds no runs, by `dense`
-    where the question has no symbols."""
+    """Find passages from the runs of a question; by `linked` if the memory has no runs, by `dense` if the
+    question has no symbols."""
     question = query.question
     triples = _triples(context, query) if recipe.symbols else []
     lines = lines_of(question, query.plan)
@@ -532,8 +531,7 @@ def _whole(context: RetrievalContext) -> Codebook:
 
 
 def _earlier(context: RetrievalContext, vector: list[float], recipe: PrunedRecipe) -> Earlier:
-    """Return earlier questions like this one. What was rejected, or cites what is there no more, is left
-    out."""
+    """Return similar earlier questions, without rejected answers and answers that cite deleted evidence."""
     with context.clock("database"):
         earlier = questions.near(context.reader, vector, recipe.near_questions, limited=True)
     kept = []

@@ -32,10 +32,11 @@ def geometric(scores: Sequence[float]) -> float:
 
 
 def panini_code(scores: Sequence[float]) -> float:
-    """Return the geometric mean of (s + 1) / 2, what the published code does and the trace of appendix C
-    shows: 0.8320 -> 0.9160, then with 0.8945 -> 0.9315.
+    """Return the geometric mean of (s + 1) / 2, as in the published code and the trace of appendix C: 0.8320
+    -> 0.9160, then with 0.8945 -> 0.9315.
 
-    One weak hop costs a chain less than in Eq. 1."""
+    One weak hop costs a chain less than in Eq. 1.
+    """
     return geometric([min(max((score + 1) / 2, _LEAST_SCORE), 1.0) for score in scores])
 
 
@@ -72,8 +73,8 @@ def choice(default: str, *others: str) -> Any:
 
 
 class Recipe:
-    """A record of constants, checked when it is made: heirs are frozen dataclasses. metadata of a field:
-    `least`, where that is not 0, or `among`, names that there are. Raises InputError."""
+    """Check a record of constants when it is made; subclasses are frozen dataclasses. Metadata of a field:
+    `least`, if not 0, or `among`, the possible names. Raises InputError."""
 
     __slots__ = ()
 
@@ -93,54 +94,39 @@ class Recipe:
 
 @dataclass(frozen=True, slots=True)
 class WalkRecipe(Recipe):
-    """The walk over names and passages that `linked` is, and that others take a part of; docs/linked.md.
+    """Hold the constants of the walk over names and passages (docs/linked.md)."""
 
-    Seeds. nearest: passages of the vector index that seed the walk and steer it. best: of them, those whose
-    names are seeds too. sharpness: of the softmax over cosines. passage_mass: seed weight of all passages
-    where names have 1. linked_mass: seed weight of the question's names where those of the best passages have
-    1. title_bonus: factor for a name of the question that is the title of a passage.
-    Walk. preference: exponent of its preference for passages near the question. restart: share that goes back
-    to the seeds at each of `steps`. Neighbourhood. cap: passages of one name. limit: of all.
-    """
-
-    nearest: int = positive_int(100)
-    best: int = 3
-    sharpness: float = 20.0
-    passage_mass: float = 0.2
-    linked_mass: float = 4.0
-    title_bonus: float = 3.0
-    preference: float = 3.0
-    restart: float = 0.1
-    steps: int = positive_int(15)
-    cap: int = positive_int(100)
-    limit: int = positive_int(2000)
+    nearest: int = positive_int(100)  # passages of the vector index that seed the walk and steer it
+    best: int = 3  # the best of them, whose names are seeds too
+    sharpness: float = 20.0  # of the softmax over cosines
+    passage_mass: float = 0.2  # seed weight of all passages; names have 1
+    linked_mass: float = 4.0  # seed weight of the question's names; names of the best passages have 1
+    title_bonus: float = 3.0  # factor for a name of the question that is the title of a passage
+    preference: float = 3.0  # exponent of the preference for passages near the question
+    restart: float = 0.1  # share of the weight that returns to the seeds at each step
+    steps: int = positive_int(15)  # steps of the walk
+    cap: int = positive_int(100)  # passages fetched for a name
+    limit: int = positive_int(2000)  # passages fetched in all
 
 
 @dataclass(frozen=True, slots=True)
 class BridgeRecipe(Recipe):
-    """Bridge entities that lead from a first walk to a second; docs/linked.md. passages: best of the first
-    whose sentences are read. names: of the best sentences, that the question of the second walk has beside
-    its own; 0 for one walk alone. sharpness: of a sentence's weight over its share of the question's words.
-    nearest: passages near that question."""
+    """Hold the constants of bridge entities, which lead from a first walk to a second; docs/linked.md."""
 
-    passages: int = positive_int(3)
-    names: int = 2
-    sharpness: float = 4.0
-    nearest: int = positive_int(30)
+    passages: int = positive_int(3)  # best passages of the first walk, whose sentences are read
+    names: int = 2  # names from the best sentences that the second question adds; 0 for one walk alone
+    sharpness: float = 4.0  # exponent of a sentence's share of the question's words, in its weight
+    nearest: int = positive_int(30)  # passages near the second question
 
 
 @dataclass(frozen=True, slots=True)
 class RerankRecipe(Recipe):
-    """The last order of what a walk found, and of the passages nearest to the question; docs/linked.md.
-    passages: of each of the two that are put in order, 0 for the walk's own order. first: of them, those that
-    can name a title, or be named. read: of them, those whose words count as said. unnamed: specificity of a
-    question without names. relevance: weight of the reranker, where one is set. The others are weights of
-    features (names/rerank.py), fitted by bench/linked_order.py on sets of questions, each with the same
-    weight."""
+    """Hold the constants of the last order of passages; docs/linked.md. Fields without a comment are weights
+    of features (names/rerank.py). bench/linked_order.py fits them on sets of questions, all sets alike."""
 
-    passages: int = 30
-    first: int = positive_int(5)
-    read: int = positive_int(2)
+    passages: int = 30  # ordered passages, of the walk and of the nearest each; 0 for the walk's order
+    first: int = positive_int(5)  # first passages that may name a title, or be named
+    read: int = positive_int(2)  # first passages whose words count as said
     walk_score: float = _any_number(0.44)
     rank: float = _any_number(-1.15)
     uncovered: float = _any_number(6.4)
@@ -149,13 +135,13 @@ class RerankRecipe(Recipe):
     unread: float = _any_number(3.0)
     nearness: float = _any_number(2.3)
     coverage: float = _any_number(4.2)
-    relevance: float = 6.0
-    unnamed: float = 0.5
+    relevance: float = 6.0  # weight of the reranker, if one is set
+    unnamed: float = 0.5  # specificity of a question without names
 
 
 @dataclass(frozen=True, slots=True)
 class LinkedRecipe(Recipe):
-    """Of `linked`: its walk, the bridge entities for another one, and the order."""
+    """Hold the constants of `linked`: of its walk, its bridge entities, and the order of passages."""
 
     walk: WalkRecipe = WalkRecipe()
     bridges: BridgeRecipe = BridgeRecipe()
@@ -164,41 +150,32 @@ class LinkedRecipe(Recipe):
 
 @dataclass(frozen=True, slots=True)
 class ChainRecipe(Recipe):
-    """Chains of question-answer pairs: `ricr`, and `fusion` with a plan; docs/ricr.md.
+    """Hold the constants of chains of question-answer pairs, in `ricr` and in `fusion` with a plan;
+    docs/ricr.md.
 
-    Candidates of a concrete question. pairs: nearest of the vector index; 0 for entities alone. entities:
-    names of the full-text index; 0 for pairs alone. concepts: whether equal names of several documents are
-    one name, which brings the pairs of all; else an entity of a document, chosen by words and by the vector
-    of its name, roles and states, brings its own. common: passages in which a name occurs that still brings
-    its pairs. reranked: candidates that a reranker reads.
-    Growing. beam: chains kept for each sub-question. candidates: best pairs of a question that may extend a
-    chain. score: of a chain from its hops, one of CHAIN_SCORES. unplanned: how a question without a plan is
-    followed, over a `bridge` entity too or in `one` step. own: whether an answer may be an entity of its
-    question. fallback: whether the original question is asked if a hop finds nothing.
-    Passages. sharpness: of the softmax over chain scores. walk_weight: of the walk where the chains have 1
-    together. walked: passages that it adds. walked_from: chains of each end whose concrete questions it
-    starts from, as the best may have gone astray.
-    Reading. evidence: form in which a language model is shown what was found, where the question says none.
-    reader: its prompt.
+    Candidates: `pairs` to `reranked`. With `concepts`, equal names of several documents are one name, and
+    bring the pairs of all. Without, an entity of one document brings its own pairs; words and the vector of
+    its name, roles and states choose the entity. Growth: `beam` to `fallback`. Ranking: `sharpness` to
+    `walked_from`.
     """
 
-    pairs: int = 30
-    entities: int = 5
-    concepts: bool = True
-    common: int = 30
-    reranked: int = positive_int(30)
-    beam: int = positive_int(5)
-    candidates: int = positive_int(15)
+    pairs: int = 30  # nearest pairs of the vector index; 0 for entities alone
+    entities: int = 5  # names of the full-text index; 0 for pairs alone
+    concepts: bool = True  # whether names are shared between documents
+    common: int = 30  # passages of a name that still brings its pairs
+    reranked: int = positive_int(30)  # candidates that the reranker reads
+    beam: int = positive_int(5)  # chains kept for each sub-question
+    candidates: int = positive_int(15)  # best pairs of a question that may extend a chain
     score: str = field(default="panini_code", metadata={"among": CHAIN_SCORES})
-    unplanned: str = choice("bridge", "one")
-    own: bool = False
-    fallback: bool = True
-    sharpness: float = 40.0
-    walk_weight: float = 4.0
-    walked: int = positive_int(30)
-    walked_from: int = positive_int(3)
-    evidence: str = choice("lines", *EVIDENCE)
-    reader: str = choice("answer", "answer_panini")
+    unplanned: str = choice("bridge", "one")  # without a plan: a way over a bridge too, or one hop only
+    own: bool = False  # whether an answer may be an entity of its question
+    fallback: bool = True  # whether to ask the original question if a hop finds nothing
+    sharpness: float = 40.0  # of the softmax over chain scores
+    walk_weight: float = 4.0  # weight of the walk; the chains together have 1
+    walked: int = positive_int(30)  # passages that the walk adds
+    walked_from: int = positive_int(3)  # best chains of each end whose questions start the walk
+    evidence: str = choice("lines", *EVIDENCE)  # form of the evidence, if the question names none
+    reader: str = choice("answer", "answer_panini")  # prompt of the answer
     walk: WalkRecipe = WalkRecipe()
 
 
@@ -220,64 +197,50 @@ PANINI = ChainRecipe(
 
 @dataclass(frozen=True, slots=True)
 class FusionRecipe(Recipe):
-    """Walks and chains together; docs/proprag.md.
+    """Hold the constants of `fusion`, which joins walks and chains; docs/proprag.md.
 
-    Without a plan, two walks. best: passages of the first whose pairs are looked at. bridges: answers that
-    the second goes over. least: weight of an answer where the best has 1, as one of less would lead away.
-    ask: weight in the second walk of the question with the answers in it, where the question alone has 1.
-    nearest: passages near that. sharpness: of a pair's weight over its cosine with the question.
-    With a plan, chains whose every hop walks. walk_weight: in the logit of a pair's score, of the root of its
-    passage's share of the best passage's weight. offered: passages of the walk whose pairs become
-    candidates. walked: passages whose weight is looked at; what is beyond counts as nothing.
+    Without a plan there are two walks: `best` to `sharpness`. With a plan, each hop of the chains has a walk:
+    `walk_weight` to `walked`.
     """
 
-    best: int = positive_int(3)
-    bridges: int = 2
-    least: float = 0.7
-    ask: float = 0.75
-    nearest: int = positive_int(30)
-    sharpness: float = 10.0
-    walk_weight: float = 2.0
-    offered: int = 3
-    walked: int = positive_int(200)
+    best: int = positive_int(3)  # passages of the first walk whose pairs are read
+    bridges: int = 2  # answers in the second walk
+    least: float = 0.7  # least weight of an answer; the best answer has 1
+    ask: float = 0.75  # weight of the question with the answers; the question alone has 1
+    nearest: int = positive_int(30)  # passages near the question with the answers
+    sharpness: float = 10.0  # exponent of the cosine with the question, in a pair's weight
+    walk_weight: float = 2.0  # weight, in the logit of a pair, of the root of its passage's relative weight
+    offered: int = 3  # passages of the walk whose pairs become candidates
+    walked: int = positive_int(200)  # passages of the walk that count
     walk: WalkRecipe = WalkRecipe()
     chains: ChainRecipe = ChainRecipe(walked_from=1)  # one, as walks chose it already
 
 
 @dataclass(frozen=True, slots=True)
 class AutoRecipe(Recipe):
-    """Of `auto`. sure: confidence from which one pair answers a question without a plan; docs/ricr.md."""
+    """Hold the constant of `auto`; docs/ricr.md."""
 
-    sure: float = 0.8
+    sure: float = 0.8  # confidence from which one pair answers a question without a plan
 
 
 @dataclass(frozen=True, slots=True)
 class GraspRecipe(Recipe):
-    """Of `grasp`; docs/grasp.md.
-
-    Search. units: what is searched; `facts` are propositions and pairs. near: of each vector index. lexical:
-    propositions of the full-text index; worded: passages of it whose facts are looked at. common: passages in
-    which a name occurs that still brings its facts. most: facts of a search; voting: of them, those that vote
-    for their passages, before which there is no other. scan: facts of a common name that an agent follows.
-    Agents. rewrite: whether a sub-question becomes a statement before the first search ("first", as in the
-    paper), or not until the agent asks for another search ("late"). read: whether an agent is shown facts as
-    `lines`, or the `passages` that they vote for. lines: that an agent is shown; voted: passages of a search.
-    rounds: further looks of an agent.
-    """
+    """Hold the constants of `grasp`; docs/grasp.md. Search: `units` to `scan`; `facts` are propositions and
+    pairs. Agents: `rewrite` to `rounds`."""
 
     units: str = choice("facts", "propositions", "pairs", "sentences", "passages")
-    near: int = positive_int(30)
-    lexical: int = 0
-    worded: int = 5
-    common: int = 30
-    most: int = positive_int(120)
-    voting: int = positive_int(20)
-    scan: int = positive_int(2000)
-    rewrite: str = choice("late", "first")
-    read: str = choice("lines", "passages")
-    lines: int = positive_int(10)
-    voted: int = positive_int(5)
-    rounds: int = 3
+    near: int = positive_int(30)  # units from each vector index
+    lexical: int = 0  # propositions from the full-text index
+    worded: int = 5  # passages from the full-text index whose facts are searched
+    common: int = 30  # passages of a name that still brings its facts
+    most: int = positive_int(120)  # facts of a search
+    voting: int = positive_int(20)  # best facts, which vote for their passages
+    scan: int = positive_int(2000)  # facts of a common name that an agent follows
+    rewrite: str = choice("late", "first")  # the search before which a sub-question is rewritten
+    read: str = choice("lines", "passages")  # what an agent reads: facts, or the passages that they vote for
+    lines: int = positive_int(10)  # lines that an agent reads
+    voted: int = positive_int(5)  # passages of a search
+    rounds: int = 3  # further searches of an agent
 
 
 # GRASP, section 3: a rewrite first, vectors and full text over propositions, all of which vote; the agent
@@ -295,28 +258,17 @@ GRASP_PAPER = GraspRecipe(
 
 @dataclass(frozen=True, slots=True)
 class PathwiseRecipe(Recipe):
-    """Of `pathwise`; docs/pathwise.md.
+    """Hold the constants of `pathwise`; docs/pathwise.md. The last four switch components off for an
+    ablation; paths=1 is without multi-path reasoning."""
 
-    Paths. paths: at most (N). documents: of each (k); 0: as many as are asked for, 5 at least, of which 5 are
-    read. hybrid: lambda of equation 12, 1 for vectors alone.
-    gain: least expected share of something new, or a sub-problem is not searched for (tau_gain, not
-    published). rounds: of added sub-problems (T, not published).
-    Integration. whole: weight of what the question as a whole finds, where that of a path is 1; 0: it is not
-    searched for, and no chains are followed in the place of paths. rank:
-    constant of the reciprocal rank by which lists are merged. duplicate: share of words in common from which
-    two passages are one.
-    Switches of the ablation. intent, selection, adjustment, integration: the component works; paths=1 is
-    without multi-path reasoning.
-    """
-
-    paths: int = positive_int(4)
-    documents: int = 0
-    hybrid: float = 1.0
-    gain: float = 0.05
-    rounds: int = 2
-    whole: float = 0.5
-    rank: float = 1.0
-    duplicate: float = 0.9
+    paths: int = positive_int(4)  # largest number of paths (N)
+    documents: int = 0  # passages of a path (k); 0: those asked for, at least 5, of which 5 are read
+    hybrid: float = 1.0  # lambda of equation 12, 1 for vectors alone
+    gain: float = 0.05  # least expected gain of a sub-problem (tau_gain, not published)
+    rounds: int = 2  # rounds of added sub-problems (T, not published)
+    whole: float = 0.5  # weight of a search by the whole question; a path has 1. 0: no such search, no chains
+    rank: float = 1.0  # constant of the reciprocal rank fusion
+    duplicate: float = 0.9  # share of common words from which two passages are duplicates
     intent: bool = True
     selection: bool = True
     adjustment: bool = True
@@ -338,66 +290,54 @@ CHOICES = ("all", "unique", "none")
 
 @dataclass(frozen=True, slots=True)
 class FineRecipe(Recipe):
-    """The fine score of `pruned`: five terms over the cosines of a question's lines with those of a run, each
-    with its weight (AutoPrunedRetriever, A.3; the defaults are those of the authors' code, commit feec9916).
-    top: largest cosines whose mean counts. cover: cosine from which a line of the question is covered. pair,
-    pair_scale: of the sigmoid of many-to-many. match: least cosine of one-to-one. gate, gate_scale: of the
-    sigmoid that gates the run as a whole."""
+    """Hold the constants of the fine score of `pruned`: five terms over the cosines of question lines and run
+    lines (AutoPrunedRetriever, A.3). The defaults are those of the authors' code, commit feec9916."""
 
-    top: int = positive_int(3)
+    top: int = positive_int(3)  # largest cosines in the mean
     top_weight: float = 1.0
-    cover: float = 0.45
+    cover: float = 0.45  # cosine from which a line of the question is covered
     cover_weight: float = 0.1
-    pair: float = 0.55
-    pair_scale: float = 0.1
+    pair: float = 0.55  # middle of the many-to-many sigmoid
+    pair_scale: float = 0.1  # scale of that sigmoid
     pair_weight: float = 0.2
-    match: float = 0.5
+    match: float = 0.5  # least cosine of a one-to-one match
     match_weight: float = 0.1
-    gate: float = 0.55
-    gate_scale: float = 0.15
+    gate: float = 0.55  # middle of the sigmoid that gates the whole run
+    gate_scale: float = 0.15  # scale of that sigmoid
     gate_weight: float = 0.1
 
 
 @dataclass(frozen=True, slots=True)
 class PrunedRecipe(Recipe):
-    """Of `pruned`; docs/pruned.md.
+    """Hold the constants of `pruned`; docs/pruned.md.
 
-    symbols: all runs are compared by their symbols, and their edges as lines of a triple, with the triples of
-    the question where a language model is set; else the runs come from the statements near to the question,
-    which are their lines, and a language model makes a plan, whose steps are lines.
-    Candidates. near: pairs, and propositions, of the vector indexes whose runs come into
-    question. common: passages in which a name occurs that still brings its runs. candidates: runs in all.
-    Coarse. concept_weight, relation_weight: of the largest cosines. shortlist: runs for the fine stage (k =
-    200). Fine: `fine`. runs: best of each channel (m = 20).
-    Selection, one of CHOICES for each channel. facts: runs of what documents say. answers: runs that answers
-    to questions like it cite. questions: such questions with their answers. near_questions: how many
-    are compared. like: least cosine of one. same: cosine from which two runs, or two questions, say the same.
-    Reader. tokens: of all runs. passages: the first, which it reads below the runs; 0 in the paper.
-    Passages, by a walk over names. names: of the best runs, that the walk starts from beside the question's
-    own; 0 for none. toward: how far the question's vector moves towards theirs. nearest: passages near that
-    vector. walk, rerank: as of `linked`.
+    With `symbols`, all runs are compared by symbols, each edge is a line, and a language model, if one is
+    set, gives triples of the question. Without, runs come from the statements near the question, which are
+    their lines, and a language model makes a plan, whose steps are lines. The channels `facts` (runs of
+    documents), `answers` (runs that answers to similar questions cite) and `questions` (similar questions
+    with their answers) each have one of CHOICES.
     """
 
     symbols: bool = False
-    near: int = positive_int(60)
-    common: int = 100
-    candidates: int = positive_int(400)
-    concept_weight: float = 1.0
-    relation_weight: float = 0.3
-    shortlist: int = positive_int(200)
+    near: int = positive_int(60)  # nearest pairs, and propositions, whose runs are candidates
+    common: int = 100  # passages of a name that still brings its runs
+    candidates: int = positive_int(400)  # candidate runs in all
+    concept_weight: float = 1.0  # of the largest cosine of concepts, in the coarse score
+    relation_weight: float = 0.3  # of the largest cosine of relations
+    shortlist: int = positive_int(200)  # runs for the fine score (k = 200)
     fine: FineRecipe = FineRecipe()
-    runs: int = positive_int(20)
+    runs: int = positive_int(20)  # best runs of each channel (m = 20)
     facts: str = choice("all", *CHOICES)
     answers: str = choice("unique", *CHOICES)
     questions: str = choice("none", *CHOICES)
-    near_questions: int = positive_int(5)
-    like: float = 0.6
-    same: float = 0.93
-    tokens: int = 500
-    passages: int = 2
-    names: int = 2
-    toward: float = 0.5
-    nearest: int = positive_int(30)
+    near_questions: int = positive_int(5)  # earlier questions that are compared
+    like: float = 0.6  # least cosine of a similar question
+    same: float = 0.93  # cosine from which two runs, or two questions, say the same
+    tokens: int = 500  # tokens of all runs in the prompt
+    passages: int = 2  # first passages in the prompt, below the runs; 0 in the paper
+    names: int = 2  # names of the best runs in the second walk; 0 for none
+    toward: float = 0.5  # share by which the question's vector moves towards the names
+    nearest: int = positive_int(30)  # passages near that vector
     walk: WalkRecipe = WalkRecipe()
     rerank: RerankRecipe = RerankRecipe()
 
@@ -410,108 +350,83 @@ PRUNED_RECIPES = {
 
 @dataclass(frozen=True, slots=True)
 class SearchRecipe(Recipe):
-    """Of `dense` and `bm25`. rerank: so many passages are put in order by the reranker, where one is set."""
+    """Hold the constant of `dense` and `bm25`."""
 
-    rerank: int = 30
+    rerank: int = 30  # passages that the reranker orders, if one is set
 
 
 @dataclass(frozen=True, slots=True)
 class IRCoTRecipe(Recipe):
-    """Of `ircot`. search: the strategy that searches. near: passages of each search. steps: sentences at the
-    most. held: passages shown."""
+    """Hold the constants of `ircot`."""
 
-    search: str = choice("linked", "dense", "bm25", "proprag")
-    near: int = positive_int(5)
-    steps: int = positive_int(4)
-    held: int = positive_int(15)
+    search: str = choice("linked", "dense", "bm25", "proprag")  # strategy of each search
+    near: int = positive_int(5)  # passages of each search
+    steps: int = positive_int(4)  # largest number of sentences
+    held: int = positive_int(15)  # passages in the prompt
 
 
 @dataclass(frozen=True, slots=True)
 class OverviewRecipe(Recipe):
-    """Of `overview`. budget: tokens of all calls, if the question has no budget. group: tokens of passages in
-    a call. longest: tokens of a passage, of which the beginning is read; shortest: these, if there are many
-    documents. near: passages that are read for a topic."""
+    """Hold the constants of `overview`."""
 
-    budget: int = positive_int(20_000)
-    group: int = positive_int(2_500)
-    longest: int = positive_int(400)
-    shortest: int = positive_int(120)
-    near: int = positive_int(40)
+    budget: int = positive_int(20_000)  # tokens of all calls, if the question has no budget
+    group: int = positive_int(2_500)  # tokens of the passages in a call
+    longest: int = positive_int(400)  # tokens from the beginning of a passage
+    shortest: int = positive_int(120)  # tokens from the beginning, if there are many documents
+    near: int = positive_int(40)  # passages for a topic
 
 
 @dataclass(frozen=True, slots=True)
 class SelectRecipe(Recipe):
-    """Of `select`. shown: passages of which the model sees a line. more: passages of the second search that
-    come before those that were not selected."""
+    """Hold the constants of `select`."""
 
-    shown: int = positive_int(24)
-    more: int = positive_int(2)
+    shown: int = positive_int(24)  # passages of which the model sees a line
+    more: int = positive_int(2)  # passages of the second search that come before passages not selected
 
 
 @dataclass(frozen=True, slots=True)
 class EdgeWeights(Recipe):
-    """What an edge of the graph of propositions weighs. clique: between two concepts, for each proposition
-    that mentions both. containment: between a passage and a concept that its propositions mention.
-    synonymy: times the cosine, between two concepts of similar names; added to the clique's."""
+    """Hold the weights of edges in the graph of propositions."""
 
-    clique: float = 1.0
-    containment: float = 1.0
-    synonymy: float = 1.0
+    clique: float = 1.0  # between two concepts, for each proposition that mentions both
+    containment: float = 1.0  # between a passage and a concept that its propositions mention
+    synonymy: float = 1.0  # times the cosine, between concepts of similar names; added to the clique's
 
 
 @dataclass(frozen=True, slots=True)
 class PropositionRecipe(Recipe):
-    """The constants of PropRAG. The defaults are those of the authors' code (commit dd90210), but for `exact`
-    and `whole`, which cost many times what all else does and find less (docs/proprag.md); where the paper has
-    another value, it is in brackets.
-
-    Graph. weights: of the edges; the code's cliques and synonyms are parallel edges and weigh twice (the
-    paper gives none).
-    Stage 1. propositions: nearest to the question (10). entities: concepts of these that are seeds, each of
-    weight 1, those with the largest sum of cosines first (all). passage_weight: of a passage's scaled cosine
-    in the first reset (0). damping: 0.75.
-    Stage 2. focus: passages of the subgraph (100). focus_passage_weight: 0.05. focus_damping: 0.45.
-    Beam. width (5), length 3. jumps: best propositions that can follow any (all that start). coherence: least
-    cosine of one proposition with the next,
-    -1 for no filter (0.075). exact: paths of a depth whose text is embedded (40 in both), 0: the mean of the
-    stored vectors is their score. one_order: two orders of the same propositions count as one path, the first
-    found (the paper says nothing).
-    Seeds of stage 2. paths: best paths, of all lengths. path_entities: concepts of these (5). path_weight: of
-    such a concept the score of its `best` path, or the `sum` of its paths (sum). first_entities: concepts of
-    the best single propositions (5): first_stage, of those of stage 1, else of those within the subgraph.
-    Size. nearest: passages whose cosines it knows. steps: of a walk. whole: whether it goes over the whole
-    graph, which is kept for a version of the memory, with edges between names whose cosine is `synonyms` at
-    least; else over `limit` passages around the question, `cap`
-    propositions of one concept, without. instruction: before the question where it is embedded, which
-    belongs to an embedder (the code's to NV-Embed-v2; the paper prints none).
+    """Hold the constants of PropRAG (docs/proprag.md). Defaults are those of the authors' code (commit
+    dd90210), except `exact` and `whole`, which cost many times all else and find less. Brackets have other
+    values of the paper. weights: In the code, cliques and synonyms are parallel edges and weigh twice (not
+    given).
     """
 
     weights: EdgeWeights = EdgeWeights(clique=2.0, containment=1.0, synonymy=2.0)
-    propositions: int = positive_int(20)
-    entities: int = 40
-    passage_weight: float = 0.05
+    propositions: int = positive_int(20)  # stage 1: propositions nearest to the question (10)
+    entities: int = 40  # concepts with the largest sums of cosines, seeds of weight 1 (all)
+    passage_weight: float = 0.05  # of a passage's scaled cosine in the first reset (0)
     damping: float = 0.75
-    focus: int = positive_int(50)
+    focus: int = positive_int(50)  # stage 2: passages of the subgraph (100)
     focus_passage_weight: float = 0.05
     focus_damping: float = 0.45
-    width: int = positive_int(4)
-    length: int = positive_int(3)
-    jumps: int = 3
-    coherence: float = field(default=-1.0, metadata={"least": -1})
-    exact: int = 0
-    one_order: bool = True
-    paths: int = 5
-    path_entities: int = 5
-    path_weight: str = choice("best", "sum")
-    first_entities: int = 5
-    first_stage: bool = False
-    nearest: int = positive_int(100)
-    steps: int = positive_int(30)
-    whole: bool = False
-    synonyms: float = 0.8
-    instruction: str = ""
-    cap: int = positive_int(100)
-    limit: int = positive_int(1000)
+    width: int = positive_int(4)  # beam: paths of each length (5)
+    length: int = positive_int(3)  # propositions of a path
+    jumps: int = 3  # best propositions that may follow any other (all that start)
+    coherence: float = field(default=-1.0, metadata={"least": -1})  # least cosine of neighbours (0.075)
+    exact: int = 0  # paths of a length whose text is embedded (40 in code and paper); 0: none
+    one_order: bool = True  # whether paths in another order are one, the first found (not given)
+    paths: int = 5  # seeds of stage 2: best paths, of all lengths
+    path_entities: int = 5  # concepts from the paths (5)
+    path_weight: str = choice("best", "sum")  # of a concept: its best path, or all its paths (sum)
+    first_entities: int = 5  # concepts of the best single propositions (5)
+    first_stage: bool = False  # whether they come from stage 1, else from the subgraph
+    nearest: int = positive_int(100)  # passages whose cosines count
+    steps: int = positive_int(30)  # steps of a walk
+    whole: bool = False  # whether walks use the whole graph, kept for a version of the memory
+    synonyms: float = 0.8  # least cosine of an edge between names, in the whole graph
+    instruction: str = ""  # before the question, for an embedder (code: for NV-Embed-v2; not given)
+    cap: int = positive_int(100)  # propositions of a concept, without `whole`
+    limit: int = positive_int(1000)  # passages around the question, without `whole`
 
 
 PROPRAG_PAPER = PropositionRecipe(
@@ -534,11 +449,12 @@ PROPOSITION_RECIPES = {"default": PropositionRecipe(), "paper": PROPRAG_PAPER}
 
 @dataclass(frozen=True)
 class Fit:
-    """Weights that were fitted to an embedder and a reranker; the defaults to those of a fresh installation.
+    """Hold weights that are fitted to an embedder and a reranker, by default the ones of a fresh
+    installation.
 
-    pair: of the features of a pair (`pair_score`), then the bias. chains: by strategy, of the features of a
-    chain (`answer.chains`), then the bias; a strategy that is missing has its own. mean, deviation: of the
-    cosines among the candidates of a question, to which those of another embedder are scaled.
+    pair: Weights of the features of a pair (`pair_score`), then the bias. chains: By strategy, weights of the
+    features of a chain (`answer.chains`), then the bias; a missing strategy has its own. mean, deviation: Of
+    the cosines among the candidates of a question; cosines of another embedder are scaled to them.
     """
 
     embedder: str = "all-MiniLM-L6-v2"

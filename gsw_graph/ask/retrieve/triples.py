@@ -16,7 +16,7 @@ _TOKENS = 200
 
 
 class Triple(NamedTuple):
-    """What a question says or asks; its fields joined by spaces are the line that is embedded (A.3)."""
+    """Hold what a question says or asks. The fields joined by spaces are the embedded line (A.3)."""
 
     subject: str
     relation: str
@@ -34,10 +34,10 @@ def ask_triples(context: RetrievalContext, question: str) -> list[Triple]:
 
 
 def read_triples(reply: object) -> list[Triple]:
-    """Read the triples of a reply, one a line.
+    """Read the triples of a reply, a triple a line.
 
     Raises:
-        ValueError: There is none.
+        ValueError: The reply has no triple.
     """
     triples = []
     for line in str(reply).splitlines():

@@ -1,8 +1,8 @@
-"""A strategy with the settings it runs with: `linked`, `linked [walk.restart=0.2]`, `proprag [recipe=paper]`.
+"""Read strategies with settings, such as `linked`, `linked [walk.restart=0.2]`, `proprag [recipe=paper]`.
 
-A setting is a field of the strategy's recipe (`gsw_graph.ask.retrieve.recipes`); one of a record within it is
-named with a point: `walk.restart`. Where a strategy has recipes by name, `recipe` names one in the place of
-its own."""
+A setting is a field of the strategy's recipe (`gsw_graph.ask.retrieve.recipes`); a field of a record within
+it has a dot: `walk.restart`. If a strategy has several recipes, `recipe` names one of them.
+"""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ _KINDS = {bool: "true or false", int: "a whole number", float: "a finite number"
 
 @dataclass(frozen=True)
 class Variant:
-    """A strategy and settings other than its own. InputError: there is no such strategy or setting, or it
-    cannot have this value."""
+    """Hold a strategy and its changed settings. Raises InputError if there is no such strategy, setting or
+    value."""
 
     strategy: str
     settings: Mapping[str, Value] = field(default_factory=dict)
@@ -68,13 +68,12 @@ def parse_variants(text: str) -> list[Variant]:
 
 
 def parse_value(strategy: str, name: str, text: str) -> Value:
-    """Read a setting's value in the type that the setting has. InputError: it has another, or there is no
-    such setting."""
+    """Read a value in the type of its setting. Raises InputError for another type, or an unknown setting."""
     return _validate(name, text, current_value(strategy, name), strict=False)
 
 
 def find_strategy(name: str) -> Strategy[Any]:
-    """Return the strategy of this name. InputError: there is none."""
+    """Return a strategy by name. Raises InputError if there is none."""
     registry = strategies()
     if name not in registry:
         raise InputError(f"there is no strategy {name!r}", hint=f"Use one of {', '.join(registry)}")
@@ -92,7 +91,7 @@ def settings_of(strategy: str) -> dict[str, Value]:
 
 
 def current_value(strategy: str, name: str) -> Value:
-    """Return the value that a setting has. InputError: the strategy has no such setting."""
+    """Return the value of a setting. Raises InputError if the strategy has no such setting."""
     values = settings_of(strategy)
     if name not in values:
         raise InputError(f"{strategy} has no setting {name!r}", hint=f"It has {', '.join(values) or 'none'}")
@@ -100,8 +99,8 @@ def current_value(strategy: str, name: str) -> Value:
 
 
 def parse_variant(text: str) -> Variant:
-    """Return the strategy and settings that a text names, such as `ricr[recipe=paper]`. InputError: see
-    `parse_variants`."""
+    """Return the strategy and settings that a text names, such as `ricr[recipe=paper]`. Raises InputError as
+    `parse_variants` does."""
     strategy, bracket, inside = text.partition("[")
     strategy = strategy.strip()
     find_strategy(strategy)
@@ -119,7 +118,7 @@ def parse_variant(text: str) -> Variant:
 
 
 def _values(recipe: Any, prefix: str = "") -> dict[str, Value]:
-    """Return the values of a record by name, those of records within it too."""
+    """Return the values of a record by name, with the values of records within it."""
     values: dict[str, Value] = {}
     for item in fields(recipe):
         name = prefix + item.name

@@ -48,12 +48,12 @@ _HIDDEN = {"id", "names", "titles", "position", "content_hash", "text_hash", "wo
 
 @dataclass
 class PathStep:
-    """One node of a path.
+    """Hold a node of a path.
 
     Attributes:
         edge: The caption of the edge that leads to it.
         sources: The passages behind it by id, with the sentences that support it.
-        after: Ids of the nodes that it follows; the step before it where there are none.
+        after: Ids of the nodes before; by default the step before.
         below: Whether its passages are drawn below it.
         column_title: The title of its column.
     """

@@ -1,4 +1,4 @@
-"""A picture, nodes and edges with the passages behind them, and its page: one HTML file.
+"""Build a picture of nodes and edges with the passages behind them, and write its page, an HTML file.
 
 The file contains the library that draws it (Cytoscape.js), our script and the data; its
 Content-Security-Policy allows these two scripts and no request. Texts of documents reach the page as JSON
@@ -83,12 +83,12 @@ Lines = list[tuple[str, str]]  # details of a node: a label and its text
 
 @dataclass
 class Node:
-    """A node of a picture.
+    """Hold a node of a picture.
 
     Attributes:
         label: A label of the graph, or one of `DRAWN`.
-        column: Its column from the left, None where the layout is free.
-        behind: The passages that support it, by id, with the sentences that do.
+        column: Column from the left; None in a free layout.
+        behind: Supporting passages by id, with the supporting sentences.
     """
 
     id: str
@@ -103,7 +103,7 @@ class Node:
 
 @dataclass
 class Edge:
-    """An edge of a picture; `behind` as that of a node."""
+    """Hold an edge of a picture; `behind` as in a node."""
 
     source: str
     target: str
@@ -114,7 +114,7 @@ class Edge:
 
 @dataclass
 class Source:
-    """A passage of a picture; `quotes`: its sentences that an answer cites."""
+    """Hold a passage of a picture. `quotes`: its sentences that an answer cites."""
 
     title: str
     source: str
@@ -130,12 +130,12 @@ class Source:
 
 @dataclass
 class Picture:
-    """Nodes, edges and the passages behind them; see `Memory.draw`.
+    """Hold nodes, edges and the passages behind them; see `Memory.draw`.
 
     Attributes:
         subtitle: The line below the title, such as the answer.
         columns: The titles of columns.
-        notes: Remarks for the reader, such as what is left out.
+        notes: Remarks for the reader, such as omissions.
     """
 
     title: str
@@ -149,7 +149,7 @@ class Picture:
     def node(
         self, id_: str, label: str, caption: str, column: int | None = None, *, faint: bool = False
     ) -> Node:
-        """Return the node of that id, a new one where there is none. It is faint only if always added so."""
+        """Return the node of an id, new if there is none. A node is faint only if it is always added so."""
         node = self.nodes.setdefault(id_, Node(id_, label, caption, column, faint=faint))
         node.faint = node.faint and faint
         return node
@@ -163,7 +163,7 @@ class Picture:
         *,
         faint: bool = False,
     ) -> Edge:
-        """Return the edge between two nodes, with these passages behind it too."""
+        """Return the edge between two nodes, and add these passages to it."""
         edge = self.edges.setdefault((source, target, caption), Edge(source, target, caption, faint=faint))
         add_sources(edge, sources or {})
         edge.faint = edge.faint and faint
@@ -175,7 +175,7 @@ class Picture:
             self.passages[passage.id] = Source.of(passage.title, passage.source, passage.text)
 
     def add_column_title(self, column: int, text: str) -> None:
-        """Add a title to those of a column."""
+        """Add a title to a column."""
         self.columns += [""] * (column + 1 - len(self.columns))
         title = self.columns[column]
         if text not in title:
@@ -189,8 +189,8 @@ class Picture:
         return column
 
     def trim(self, keep: Collection[str] = ()) -> bool:
-        """Remove the last nodes and edges above the limits, but none of the nodes `keep`. Tells whether any
-        were."""
+        """Remove the last nodes and edges above the limits, except the nodes `keep`. Return whether any were
+        removed."""
         if len(self.nodes) <= NODES and len(self.edges) <= EDGES:
             return False
         kept = set(sorted(self.nodes, key=lambda id_: id_ not in keep)[:NODES])
@@ -205,7 +205,7 @@ class Picture:
         return rendered(picture_data(self))
 
     def save(self, path: str | Path) -> Path:
-        """Write the page to a file, whole or not at all. Raises InputError where it cannot be written."""
+        """Write the page to a file, whole or not at all. Raises InputError if the file cannot be written."""
         return write(self.html(), path)
 
     def _repr_html_(self) -> str:
@@ -215,7 +215,7 @@ class Picture:
 
 
 def add_sources(element: Node | Edge, sources: Mapping[str, Sequence[str]]) -> None:
-    """Add passages with their sentences to those behind a node or an edge."""
+    """Add passages with their sentences to a node or an edge."""
     for passage, sentences in sources.items():
         quotes = element.behind.setdefault(passage, [])
         quotes += [text for text in sentences if text.strip() and text not in quotes]
@@ -238,14 +238,14 @@ def rendered(data: Fields) -> str:
 
 
 def scripts() -> str:
-    """Return the scripts of a page as a Content-Security-Policy names them; a page that frames one must allow
+    """Return the scripts of a page for a Content-Security-Policy. A page with this page in a frame must allow
     them too."""
     return " ".join(_hash(_asset(name)) for name in SCRIPTS)
 
 
 def write(html: str, path: str | Path) -> Path:
-    """Write a page whole or not at all: to another file in the folder, which is then renamed. Raises
-    InputError where that cannot be done."""
+    """Write a page whole or not at all, by a second file that is then renamed. Raises InputError if this
+    fails."""
     target = check_path(path)
     part = target.with_name(f".{target.name[:100]}.{secrets.token_hex(4)}")
     try:
@@ -260,7 +260,7 @@ def write(html: str, path: str | Path) -> Path:
 
 
 def check_path(path: str | Path) -> Path:
-    """Return a path to which a file can be written. Raises InputError where it is a folder, or its folder is
+    """Return a path to which a file can be written. Raises InputError if it is a folder, or its folder is
     missing."""
     target = expanded(path)
     try:

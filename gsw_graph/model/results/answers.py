@@ -1,4 +1,4 @@
-"""What a question found: passages, chains, the way to them, and the answer."""
+"""Hold the results of a question: passages, chains, the trace, and the answer."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Result:
-    """A result that can be turned into JSON types."""
+    """Turn a result into JSON types."""
 
     def to_dict(self) -> Fields:
         """Return this result as JSON types, keys in their documented order."""
@@ -22,7 +22,7 @@ class Result:
 
 @dataclass(frozen=True)
 class PassageText(Result):
-    """A passage of the memory."""
+    """Hold a passage of the memory."""
 
     id: str
     title: str
@@ -32,8 +32,8 @@ class PassageText(Result):
 
 @dataclass(frozen=True)
 class RankedPassage(PassageText):
-    """A passage of an answer; `score` is comparable within one answer only. `section`: title and headings
-    that lead to it, in a long document; `speaker` and `at`: who said it and when, of a turn."""
+    """Hold a passage of an answer. `score` is comparable within one answer only. `section`: title and
+    headings that lead to the passage, in a long document. `speaker` and `at`: speaker and time of a turn."""
 
     document: str
     score: float
@@ -44,7 +44,7 @@ class RankedPassage(PassageText):
 
 @dataclass(frozen=True)
 class Citation(Result):
-    """Where a statement comes from; `section` as of a passage."""
+    """Hold the source of a statement; `section` as of a passage."""
 
     passage: str
     document: str
@@ -56,8 +56,8 @@ class Citation(Result):
 
 @dataclass(frozen=True)
 class Claim(Result):
-    """What some passages say where others say something else. confidence: their share of all that say
-    anything."""
+    """Hold what some passages say if others say something else. confidence: Their share of all passages that
+    answer."""
 
     answer: str
     passages: list[str]
@@ -67,12 +67,12 @@ class Claim(Result):
 
 @dataclass(frozen=True)
 class Statement(Result):
-    """A statement of an answer: a sentence, a step or a block of code.
+    """Hold a statement of an answer: a sentence, a step or a block of code.
 
     Attributes:
-        text: As the answer has it, without marks of citations.
-        citations: Places, from 0, in the citations of the answer; empty if nothing is cited.
-        follows: The statement follows from what is cited, and is not stated there.
+        text: Text of the statement, without marks of citations.
+        citations: Places, from 0, in the citations of the answer; empty without a citation.
+        follows: Whether the statement follows from its citations without being stated there.
         unsupported: Names, numbers, dates and quoted code of the statement that are in no line of the
             evidence.
     """
@@ -85,7 +85,7 @@ class Statement(Result):
 
 @dataclass(frozen=True)
 class Conflict(Result):
-    """A question that passages answer differently, and what each says, the most supported first."""
+    """Hold a question that passages answer differently, and the claims, the most supported first."""
 
     question: str
     claims: list[Claim]
@@ -93,7 +93,7 @@ class Conflict(Result):
 
 @dataclass(frozen=True)
 class QA(Result):
-    """A question-answer pair of the graph."""
+    """Hold a question-answer pair of the graph."""
 
     id: str
     question: str
@@ -102,8 +102,8 @@ class QA(Result):
 
 @dataclass(frozen=True)
 class Hop(Result):
-    """One hop of a chain: the sub-question, the question it became with the answers before it, the pair
-    that answers it and its passage's id."""
+    """Hold a hop of a chain: the sub-question, the question with the earlier answers in it, the pair that
+    answers it, and the id of the pair's passage."""
 
     step: int
     question: str
@@ -125,7 +125,7 @@ class Chain(Result):
 
 @dataclass(frozen=True)
 class Step(Result):
-    """A step of a path: a `name` (its `id` is the concept's) or a `passage`."""
+    """Hold a step of a path: a `name` (its `id` is the concept's) or a `passage`."""
 
     kind: str
     id: str
@@ -134,7 +134,7 @@ class Step(Result):
 
 @dataclass(frozen=True)
 class Candidate(Result):
-    """A pair that was considered at a hop: the ways it came, its score, and what became of it."""
+    """Hold a pair that was considered at a hop: the searches that found it, its score, and its outcome."""
 
     qa: QA
     via: list[str]
@@ -144,8 +144,8 @@ class Candidate(Result):
 
 @dataclass(frozen=True)
 class HopTrace(Result):
-    """A concrete question of a hop with its candidates, best first. `fallback`: nothing was found, so the
-    original question was asked instead."""
+    """Hold a concrete question of a hop with its candidates, best first. `fallback`: the search found
+    nothing, so the original question was asked instead."""
 
     step: int
     concrete_question: str
@@ -155,7 +155,7 @@ class HopTrace(Result):
 
 @dataclass(frozen=True)
 class Fact(Result):
-    """A proposition of the graph, and its passage's id."""
+    """Hold a proposition of the graph, and the id of its passage."""
 
     id: str
     text: str
@@ -164,8 +164,8 @@ class Fact(Result):
 
 @dataclass(frozen=True)
 class FactPath(Result):
-    """Propositions, each joined to the one before by a name, a similar name or a jump; `score`: cosine of
-    their mean with the question."""
+    """Hold a path of propositions, each joined to the one before by a name, a similar name or a jump.
+    `score`: cosine of their mean with the question."""
 
     score: float
     propositions: list[Fact]
@@ -173,8 +173,8 @@ class FactPath(Result):
 
 @dataclass(frozen=True)
 class RunEdge(Result):
-    """An edge of a run: two names, how they are related, and the passage and the statement (a proposition or
-    a pair, by id) that say so first. number: the same for the same three everywhere."""
+    """Hold an edge of a run: two names, their relation, and the passage and the statement (id of a
+    proposition or a pair) that state it first. number: The same for the same edge everywhere."""
 
     number: int
     subject: str
@@ -186,8 +186,8 @@ class RunEdge(Result):
 
 @dataclass(frozen=True)
 class FoundRun(Result):
-    """A run that a question found, by what channel ("facts", "answers"), with its fine score and
-    its edges in the order of the text."""
+    """Hold a run that a question found, its channel ("facts", "answers"), its fine score, and its edges in
+    the order of the text."""
 
     id: str
     channel: str
@@ -197,9 +197,17 @@ class FoundRun(Result):
 
 @dataclass(frozen=True)
 class AgentStep(Result):
-    """A step of an agent. agent: who took it; stage: of the language model's prompt, or how it searched.
-    task, outcome: in words. statements: of `cypher/`, by name, that ran; passages: ids of what they found.
-    tokens: `in` and `out`, empty where no model was asked. failed: why nothing came of it, or None."""
+    """Hold a step of an agent.
+
+    Attributes:
+        agent: Name of the agent.
+        stage: Stage of the model's prompt, or kind of search.
+        task, outcome: Task and outcome in words.
+        statements: Names of the files of `cypher/` that ran.
+        passages: Ids of the found passages.
+        tokens: `in` and `out`; empty without a model.
+        failed: Why the step failed, or None.
+    """
 
     agent: str
     stage: str
@@ -214,7 +222,7 @@ class AgentStep(Result):
 
 @dataclass(frozen=True)
 class Exchange(Result):
-    """What a language model was asked, after the system message of its stage, and its reply as it came."""
+    """Hold a message to a language model, after the system message of its stage, and the reply."""
 
     stage: str
     prompt: str
@@ -223,14 +231,14 @@ class Exchange(Result):
 
 @dataclass
 class Trace(Result):
-    """How an answer came about; written by the strategy.
+    """Hold the way to an answer, as the strategy wrote it.
 
     Of `linked`: names of the question that the memory knows, the seeds of the first walk with their weights,
-    for each passage the strongest path, of the second walk where the first did not reach it, and `bridges`,
-    what the second starts from. Of `pruned`: these of its one walk, `bridges` from its best runs, and the
-    runs. Of `fusion` without a plan these are of the second walk. Of PropRAG: these of the last walk, and the
-    paths it started from. Of `ricr` and of `fusion` with a plan: the questions of each hop, `hops`.
-    Of agents: their steps, in the order in which they ended. exchanges: with the language model.
+    for each passage the strongest path, of the second walk if the first did not reach the passage, and
+    `bridges`, from which the second walk starts. Of `pruned`: these of its one walk, `bridges` from its best
+    runs, and the runs. Of `fusion` without a plan these are of the second walk. Of PropRAG: these of the last
+    walk, and the paths it started from. Of `ricr` and of `fusion` with a plan: the questions of each hop,
+    `hops`. Of agents: their steps, in the order in which they ended. exchanges: with the language model.
     """
 
     linked: list[dict[str, str]] = field(default_factory=list)  # {"text": as asked, "concept": id}
@@ -250,8 +258,8 @@ class Trace(Result):
 
 @dataclass(frozen=True)
 class KeptReply(Result):
-    """A reply of the language model that was there already, with what it took when it was asked for. stage:
-    "plan", "answer" or a strategy's own; dollars at today's price."""
+    """Hold a cached reply of the language model, with its cost when it was asked for. stage: "plan", "answer"
+    or a strategy's own. dollars: At today's price."""
 
     stage: str
     tokens: dict[str, int]  # "in", "out"
@@ -261,9 +269,8 @@ class KeptReply(Result):
 
 @dataclass(frozen=True)
 class CachedAnswer(Result):
-    """A question that was asked before (`asked_at`, ISO, UTC) and its answer, which another was answered
-    from. `confirmed`: people said that it is right. `used`: its "answer", or the "evidence" that it cites,
-    which a model read again."""
+    """Hold an earlier question (`asked_at`, ISO, UTC) whose answer was used again. `confirmed`: whether
+    people said that it is right. `used`: its "answer", or the cited "evidence", which a model read again."""
 
     id: str
     question: str
@@ -275,30 +282,27 @@ class CachedAnswer(Result):
 
 @dataclass(frozen=True)
 class Answer(Result):
-    """What `ask` found. `answer` is None where no strategy that answers was used; `abstained` says that the
+    """Hold the result of `ask`. `answer` is None if the strategy does not answer; `abstained` says that the
     memory does not hold the answer.
 
-    `confidence` is the calibrated chance that the memory holds it, from chains or from what a search found,
-    also where that is too small to answer; None of a strategy that says nothing of it. `missing`: what the
-    language model says the evidence lacks, or what the memory lacks as a whole. `strategy`: the one that ran;
-    `why`: why, where it was not the one that was wanted. `plan_source`: "given" or "llm"; `note` says why the
-    language model gave no plan, no answer, or nothing else that a strategy asked it for, or that a walk went
-    on without the reranker.
-    `tokens`: `in` and `out` as the server counted them, `plan` the part of both for planning; `evidence` and
-    `prompt` of the answer, as sent.
-    `answer` is short: a name, a number or a few words; `text` is the answer in full, with the numbers of its
-    citations ([1][3]: the first and the third), and `statements` are its parts. Without a short answer, as of
-    steps, `answer` is the text without numbers. A short answer is its own text. An answer with `missing` is
-    partial. A stream shows the short answer, if there is one, an empty line, and the text.
-    `question` is complete: `note` has it too if it was a follow-up question ("and when did she die?").
-    `inferred`: the short answer follows from what is cited and is not said there.
-    `conflicts`: where passages say different things, of a strategy that looks for that.
-    `calls` of the language model, of which `failed_calls` gave no reply that can be used. `kept`: replies
-    that were there already; what they took
-    once is not in `tokens`, `seconds` and `dollars`. `id` of the Question node that keeps it, or None.
-    `cached`: the earlier question of the question cache that it was answered from; an `answer_source` "cache"
-    says that its answer was returned unchanged, "graph" that the answer is the rows of a statement over the
-    graph.
+    `confidence` is the calibrated probability that the memory holds the answer, from chains or from a search,
+    even if it is too small to answer; None if the strategy has none. `missing`: missing evidence by the
+    language model, or missing content of the memory. `strategy`: the strategy that ran; `why`: the reason if
+    it was not the wanted strategy. `plan_source`: "given" or "llm"; `note` says why the language model gave
+    no plan, no answer, or nothing else that a strategy asked it for, or that a walk went on without the
+    reranker. `tokens`: `in` and `out` as the server counted them, `plan` the part of both for planning;
+    `evidence` and `prompt` of the answer, as sent. `answer` is short: a name, a number or a few words; `text`
+    is the answer in full, with the numbers of its citations ([1][3]: the first and the third), and
+    `statements` are its parts. Without a short answer, as of steps, `answer` is the text without numbers. A
+    short answer is its own text. An answer with `missing` is partial. A stream shows the short answer, if
+    there is one, an empty line, and the text. `question` is complete: `note` has it too if it was a follow-up
+    question ("and when did she die?"). `inferred`: the short answer follows from what is cited and is not
+    said there. `conflicts`: where passages say different things, of a strategy that looks for that. `calls`
+    of the language model, of which `failed_calls` gave no reply that can be used. `kept`: replies that were
+    there already; what they took once is not in `tokens`, `seconds` and `dollars`. `id` of the Question node
+    that keeps it, or None. `cached`: the earlier question of the question cache that it was answered from; an
+    `answer_source` "cache" says that its answer was returned unchanged, "graph" that the answer is the rows
+    of a statement over the graph.
     """
 
     question: str
@@ -332,11 +336,11 @@ class Answer(Result):
     statements: list[Statement] = field(default_factory=list)
 
     def __iter__(self) -> Iterator[RankedPassage]:
-        """The passages, best first."""
+        """Yield the passages, best first."""
         return iter(self.passages)
 
     def __str__(self) -> str:
-        """The answer as people read it."""
+        """Return the answer as text for people."""
         return as_text(self)
 
     def _repr_html_(self) -> str | None:

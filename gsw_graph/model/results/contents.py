@@ -1,4 +1,4 @@
-"""What a memory holds and what became of it: documents, questions that were asked, loads, merges, upkeep,
+"""Hold the contents of a memory and the results of changes: documents, questions, loads, merges, upkeep,
 analyses."""
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from gsw_graph.values import Fields
 
 @dataclass(frozen=True)
 class Status(Result):
-    """What a memory holds. `nodes` and `relationships` count by label and type, `extractors` documents by
-    what read them, with its model where it has one. `unread` has the numbers, from 1, of passages that no
-    language model could read, by the source of their document. `questions`: how many were `kept`,
+    """Hold the counts of a memory. `nodes` and `relationships` count by label and type, `extractors` counts
+    documents by extractor, with its model if it has one. `unread` has the numbers, from 1, of passages that
+    no language model could read, by the source of their document. `questions`: how many were `kept`,
     `confirmed`, `rejected` and, answered from an earlier one, `reused`.
 
     `schema` and the rest are None before the first load.
@@ -42,7 +42,7 @@ class Status(Result):
 
 @dataclass(frozen=True)
 class StoredMemory(Result):
-    """A memory of a database; the name of the default one is empty."""
+    """Hold a memory of a database; the default memory has an empty name."""
 
     name: str
     embedder: str
@@ -53,10 +53,10 @@ class StoredMemory(Result):
 
 @dataclass(frozen=True)
 class StoredDocument(Result):
-    """A document of the memory. status: `ready`, or `loading` or `renewing` where its load was cut off.
-    `passages`: how many; `unread`: the numbers, from 1, of those that its language model could not read.
-    `superseded`: how many more passages another one supersedes. `meta`: what is known about it; `about`: the
-    date it is about; `file`: of a record."""
+    """Hold a document of the memory. status: `ready`, or `loading` or `renewing` if its load was cut off.
+    `passages`: their number. `unread`: numbers, from 1, of the passages that the language model could not
+    read. `superseded`: number of further passages that others supersede. `meta`: its metadata. `about`: the
+    date of its subject. `file`: file of a record."""
 
     id: str
     source: str
@@ -76,7 +76,7 @@ class StoredDocument(Result):
 
 @dataclass(frozen=True)
 class Documents(Result):
-    """Documents by source; `total` counts those that fit, also where fewer were asked for."""
+    """Hold documents by source. `total` counts all documents that fit, even if fewer were asked for."""
 
     total: int
     documents: list[StoredDocument]
@@ -84,8 +84,8 @@ class Documents(Result):
 
 @dataclass(frozen=True)
 class FoundEntity(Result):
-    """A name found in a passage; `title`: it is the passage's title. `roles`: the states of each role. A
-    date has `from_` and `to`, ISO days."""
+    """Hold a name of a passage. `title`: whether it is the passage's title. `roles`: the states of each role.
+    A date has `from_` and `to`, ISO days."""
 
     id: str
     name: str
@@ -97,7 +97,7 @@ class FoundEntity(Result):
 
 @dataclass(frozen=True)
 class FoundPhrase(Result):
-    """What happens or holds in a passage, and the question-answer pairs about it."""
+    """Hold a verb phrase of a passage, and the question-answer pairs about it."""
 
     id: str
     phrase: str
@@ -106,8 +106,8 @@ class FoundPhrase(Result):
 
 @dataclass(frozen=True)
 class WholePassage(Result):
-    """A passage with all that was found in it. position: counted from 0. `names`: those that rules found,
-    where its entities come from elsewhere."""
+    """Hold a passage with everything that was extracted from it. position: Counted from 0. `names`: names
+    that rules found, if its entities come from elsewhere."""
 
     id: str
     position: int
@@ -122,7 +122,7 @@ class WholePassage(Result):
 
 @dataclass(frozen=True)
 class Shown(Result):
-    """A document and its passages, or the one that was asked for."""
+    """Hold a document and its passages, or the single passage that was asked for."""
 
     document: StoredDocument
     passages: list[WholePassage]
@@ -130,7 +130,7 @@ class Shown(Result):
 
 @dataclass(frozen=True)
 class StoredName(Result):
-    """A name of the memory: the id of its concept, how it is shown, and in how many passages it occurs."""
+    """Hold a name of the memory: the id of its concept, its display form, and the number of its passages."""
 
     id: str
     name: str
@@ -139,9 +139,8 @@ class StoredName(Result):
 
 @dataclass(frozen=True)
 class FollowedName(StoredName):
-    """A name over all documents. `roles` it plays with their states, `pairs` about it or with it as their
-    answer, `facts` that mention it, `places`: passages that it occurs in, `beside`: names that occur in most
-    of these."""
+    """Hold a name over all documents: `roles` with their states, `pairs` about the name or with it as answer,
+    `facts` that mention it, `places`, the passages with it, and `beside`, names in most of these passages."""
 
     roles: dict[str, list[str]]
     pairs: list[QA]
@@ -152,7 +151,7 @@ class FollowedName(StoredName):
 
 @dataclass(frozen=True)
 class UsedPassage(PassageText):
-    """A passage that an answer used; `rank` counts from 1."""
+    """Hold a passage that an answer used; `rank` counts from 1."""
 
     rank: int
     cited: bool
@@ -160,8 +159,8 @@ class UsedPassage(PassageText):
 
 @dataclass(frozen=True)
 class UsedPair(Result):
-    """A pair of a chain of an answer: its place in the best chain that holds it, and that chain's; both
-    count from 1."""
+    """Hold a pair that an answer used: its place in its best chain, and the rank of that chain, both from
+    1."""
 
     qa: QA
     hop: int
@@ -200,8 +199,8 @@ class AskedQuestion(Result):
 
 @dataclass(frozen=True)
 class History(Result):
-    """Questions that were asked, the latest first. `total`, `tokens` and `dollars` (None where nothing has a
-    price) are of all that fit, also where fewer were asked for."""
+    """Hold stored questions, the latest first. `total`, `tokens` and `dollars` (None without any price) are
+    of all questions that fit, even if fewer were asked for."""
 
     total: int
     tokens: dict[str, int]
@@ -211,7 +210,7 @@ class History(Result):
 
 @dataclass(frozen=True)
 class Table(Result):
-    """The result of a Cypher query: `columns` in their order, `rows` as {column: value} in JSON types."""
+    """Hold the result of a Cypher query: `columns` in order, `rows` as {column: value} in JSON types."""
 
     columns: list[str]
     rows: list[Fields]
@@ -223,8 +222,8 @@ class Table(Result):
 
 @dataclass(frozen=True)
 class AskedTable(Table):
-    """The result of the statement that a language model wrote for a question. evidence: ids of the passages
-    behind each row; cut: there are more rows."""
+    """Hold the result of a statement that a language model wrote. evidence: Ids of the passages behind each
+    row. cut: Whether there are more rows."""
 
     statement: str
     parameters: Fields
@@ -234,8 +233,7 @@ class AskedTable(Table):
 
 @dataclass(frozen=True)
 class Parameter(Result):
-    """A parameter of an analysis: `description` says what it means, `default` is what holds where it is not
-    given."""
+    """Hold a parameter of an analysis, with its `description` and its `default`."""
 
     name: str
     default: Any
@@ -244,9 +242,8 @@ class Parameter(Result):
 
 @dataclass(frozen=True)
 class Analysis(Result):
-    """A query of `cypher/explore/`. `summary` says in a line what it shows, `details` the rest. `query` runs
-    as it stands, with its defaults.
-    """
+    """Hold a query of `cypher/explore/`. `summary` is a line about it, `details` the rest. `query` runs
+    unchanged, with its defaults."""
 
     name: str
     summary: str
@@ -257,8 +254,8 @@ class Analysis(Result):
 
 @dataclass(frozen=True, slots=True)
 class DocumentCounts:
-    """How many documents a load found in which state; `described`: of those that are unchanged, how many had
-    other metadata."""
+    """Hold the numbers of documents in a load, by state. `described`: unchanged documents with other
+    metadata."""
 
     new: int = 0
     unchanged: int = 0
@@ -269,8 +266,8 @@ class DocumentCounts:
 
 @dataclass(frozen=True)
 class Estimate(Result):
-    """What a load by a language model would take: calls to make, replies that are kept or ordered by a
-    batch, tokens, dollars where the price is known."""
+    """Hold the expected cost of a load by a language model: calls to make, replies that are cached or ordered
+    by a batch, tokens, and dollars if the price is known."""
 
     model: str
     calls: int
@@ -282,19 +279,19 @@ class Estimate(Result):
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a load is.
+    """Hold the progress of a load.
 
     Attributes:
-        documents: Embedded whole.
-        passages: Embedded.
-        total: Passages to load, None where it is not known yet.
+        documents: Number of documents that are embedded whole.
+        passages: Number of embedded passages.
+        total: Passages to load, None if not known yet.
         stage: `loading`, `indexing` or `waiting` (for a batch).
         failed: Documents and passages that failed.
-        problem: The last reason.
+        problem: Reason of the last failure.
         written: Passages in the memory.
-        answered: Passages that the language model is done with, None without one.
-        replies: Replies of that model, repairs and second tries among them.
-        failed_calls: Its calls that failed.
+        answered: Passages that the language model has finished; None without a model.
+        replies: Replies of the model, repairs and second tries too.
+        failed_calls: Failed calls of the model.
     """
 
     documents: int
@@ -311,8 +308,8 @@ class Progress:
 
 @dataclass(frozen=True)
 class LoadReport(Result):
-    """What a load did. `nodes` counts what it wrote, by label; `seconds` has read, extract, embed, write,
-    index and total, which overlap.
+    """Hold the result of a load. `nodes` counts written nodes by label; `seconds` has read, extract, embed,
+    write, index and total, which overlap.
 
     `skipped`: what holds nothing to load (pictures, archives, empty files) or was left out (links out of a
     folder), which is no failure.
@@ -350,13 +347,13 @@ class LoadReport(Result):
 
 @dataclass(frozen=True)
 class Alias(StoredName):
-    """Hold a concept that is the same as another.
+    """Hold a concept that is joined to a canonical concept.
 
     Attributes:
-        reason: why, in words.
-        score: how sure, in [0, 1].
+        reason: Reason in words.
+        score: Confidence in [0, 1].
         method: `rules`.
-        run, at: of the merge (ISO, UTC); None where nothing was written.
+        run, at: Id and time (ISO, UTC) of the merge; None if nothing was written.
     """
 
     score: float
@@ -368,7 +365,7 @@ class Alias(StoredName):
 
 @dataclass(frozen=True)
 class MergeGroup(StoredName):
-    """A canonical concept with its aliases; `passages` are its own."""
+    """Hold a canonical concept with its aliases; `passages` are its own."""
 
     aliases: list[Alias]
 
@@ -385,8 +382,8 @@ class Suspicion(Result):
 
 @dataclass(frozen=True)
 class Merged(Result):
-    """What `merge` joined, would join (`run` is None) or has joined before. `suspicious`: pairs that are not
-    sure enough."""
+    """Hold groups that `merge` joined, would join (`run` is None) or has joined before. `suspicious`: pairs
+    that are not sure enough."""
 
     run: str | None
     groups: list[MergeGroup]
@@ -395,7 +392,7 @@ class Merged(Result):
 
 @dataclass(frozen=True)
 class Unmerged(Result):
-    """What `unmerge` took apart: canonical concepts and aliases by name."""
+    """Hold the concepts that `unmerge` separated: canonical concepts and aliases by name."""
 
     groups: list[str]
     aliases: list[str]
@@ -420,7 +417,7 @@ class Correction(Result):
 
 @dataclass(frozen=True)
 class Finding(Result):
-    """One thing that `doctor` looked at; `mend` is the line that mends it."""
+    """Hold a finding of `doctor`; `mend` is the command that repairs it."""
 
     check: str
     ok: bool
@@ -442,7 +439,7 @@ class Forgotten(Result):
 
 @dataclass(frozen=True)
 class RunsReport(Result):
-    """What `runs build` did: passages that it looked at, runs that it wrote, and how long that took."""
+    """Hold the result of `runs build`: passages that were read, runs that were written, and seconds."""
 
     passages: int
     runs: int
@@ -451,7 +448,7 @@ class RunsReport(Result):
 
 @dataclass(frozen=True)
 class Copied(Result):
-    """What a dump, a restore or a copy wrote: nodes and relationships by kind."""
+    """Hold the numbers of nodes and relationships that a dump, a restore or a copy wrote, by kind."""
 
     source: str
     target: str

@@ -1,7 +1,7 @@
-"""Feeds the cache of replies by OpenAI's Batch API: half the price, within a day.
+"""Feed the cache of replies by OpenAI's Batch API: half the price, within a day.
 
-What is sent is written down, so that a later run waits for the same batch. What comes back goes into the
-cache as a reply without a check, which `Chat.ask` then checks, and repairs by an ordinary call.
+Batches are recorded, so that a later run waits for the same batch. Their replies go into the cache unchecked;
+`Chat.ask` checks them, and repairs them by an ordinary call.
 """
 
 from __future__ import annotations
@@ -61,15 +61,14 @@ class BatchFeeder:
             db.execute(_TABLE)
 
     def fetch(self, requests: Iterable[Asked], progress: Progress) -> None:
-        """Send what is neither cached nor under way, and wait until all is back.
+        """Send the requests that are neither cached nor under way, and wait for all replies.
 
-        The first request is asked by an ordinary call: what the server refuses in it is left out of the
-        batch. What a batch does not bring is left to ordinary calls, and what does not fit the budget is not
-        sent.
+        The first request is an ordinary call; options that the server refuses there are left out of the
+        batch. Requests without a reply are left to ordinary calls. Requests above the budget are not sent.
 
         Args:
-            requests: With their checks.
-            progress: Gets how many are done and how many were sent.
+            requests: Requests with their checks.
+            progress: Gets the numbers of finished and of sent requests.
 
         Raises:
             ModelUnavailableError: The server has no batches, a batch failed or is gone.

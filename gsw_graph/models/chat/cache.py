@@ -1,4 +1,4 @@
-"""Replies of language models on disk, and the ledger of what they took: the same request is paid for once,
+"""Keep replies of language models on disk, with a ledger of their costs: the same request is paid for once,
 whichever memory and process asks."""
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ CREATE TABLE ledger (
 
 @dataclass(frozen=True, slots=True)
 class CachedReply:
-    """A cached reply: parsed JSON, or text."""
+    """Hold a cached reply: parsed JSON, or text."""
 
     content: Any
     prompt_tokens: int
@@ -62,14 +62,14 @@ def unchecked(key: str) -> str:
 
 
 class Cache:
-    """The file `llm.sqlite` under the cache folder, readable for its owner alone; safe for many threads and
-    processes.
+    """Keep replies in `llm.sqlite` under the cache folder, readable by its owner only; safe for many threads
+    and processes.
 
-    What is written is there for good when the call returns, also after a kill -9. Keys are hashes of the
-    whole request, so that the file holds of documents only what replies repeat.
+    Writes survive a kill -9 once the call returns. Keys are hashes of the whole request, so the file has no
+    text of documents beyond the words that replies repeat.
 
     Raises:
-        InputError: The file cannot be used. ModelUnavailableError, where that shows later.
+        InputError: The file cannot be used. If this shows only later: ModelUnavailableError.
     """
 
     def __init__(self, path: Path) -> None:
@@ -117,7 +117,7 @@ class Cache:
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
-        """Begin a transaction; one within another is part of it."""
+        """Begin a transaction. A transaction within another is part of it."""
         with self.using():
             if self._db.in_transaction:  # this thread's, as it has the lock
                 yield self._db

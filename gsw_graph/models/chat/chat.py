@@ -1,4 +1,4 @@
-"""Asking a language model: within limits and a budget, again if that may help, never twice the same."""
+"""Ask a language model within limits and a budget, with retries, a repair of bad replies and a cache."""
 
 from __future__ import annotations
 
@@ -61,12 +61,12 @@ if TYPE_CHECKING:
 __all__ = ["Chat", "Reply", "Request"]
 
 MAX_TRIES = 6
-MAX_TIMEOUTS = 2  # at temperature 0 the same question takes as long again
+MAX_TIMEOUTS = 2  # at temperature 0 a retry takes as long again
 BACKOFF, LONGEST_BACKOFF = 0.5, 30.0  # seconds, doubled with each try
-MAX_FAILURES = 3  # times the calls at once, in a row, after which the server is taken to be away
-CLOSE_SECONDS, POLL_SECONDS = 6.0, 0.02  # for calls under way to end and be kept
-TRUNCATED = 500  # prompt tokens from which on half of them missing is no error of the estimate
-PROBLEM_LENGTH = 1000  # characters of a problem that are sent back
+MAX_FAILURES = 3  # failures in a row, times the concurrency, after which the server counts as away
+CLOSE_SECONDS, POLL_SECONDS = 6.0, 0.02  # `close` waits at most so long for calls under way, and polls
+TRUNCATED = 500  # prompt tokens; above, half of them missing cannot be an error of the estimate
+PROBLEM_LENGTH = 1000  # characters of a problem that the model is told
 REPAIR = "That reply cannot be used: {problem}\nGive the whole reply again, corrected, and nothing else."
 
 _MODEL_HINT = "Name one by --llm or GSWGRAPH_LLM, and its server by GSWGRAPH_LLM_URL, or set OPENAI_API_KEY"
@@ -83,14 +83,14 @@ _LENGTH_HINT = (
 
 
 class CallContext:
-    """Budget, cancellation and usage of one caller; safe for many threads.
+    """Hold budget, cancellation and usage of one caller; safe for many threads.
 
     Args:
-        budget: What it may spend.
-        check: Called while a call waits; raises if its result is not wanted any more.
+        budget: Limit of the caller; None for no limit.
+        check: Called while a call waits; raises if the caller no longer wants the result.
 
     Attributes:
-        on_trouble: Called, in the thread that asks, with each problem of a call and what comes next.
+        on_trouble: Called in the asking thread with a text: the problem of a call, and what comes next.
     """
 
     def __init__(self, budget: QuestionBudget | None = None, check: Check = never_cancelled) -> None:
@@ -100,7 +100,7 @@ class CallContext:
         self._lock = threading.Lock()
 
     def add(self, entry: Entry) -> None:
-        """Count calls."""
+        """Add the counts of an entry."""
         with self._lock:
             self.usage += entry
             if entry.stage in PLAN_STAGES:
@@ -108,21 +108,21 @@ class CallContext:
 
 
 class Chat:
-    """A language model behind a server; safe for many threads, and a context manager. Nothing is asked yet.
+    """Ask a language model behind a server; safe for many threads. A context manager.
 
     Args:
         settings: Name the model, its server and its key.
-        budget: What all calls may spend.
+        budget: Limit of all calls together.
 
     Attributes:
-        model: Its name at the server.
-        ledger: What was asked.
-        context: Of calls that have no other.
-        prompts: By the text of a prompt of ours, what is sent in its place.
+        model: Name of the model at the server.
+        ledger: Counts of all calls.
+        context: The context of calls without a context of their own.
+        prompts: The user's prompts, by the text of the prompt that each replaces.
 
     Raises:
-        InputError: None is named, or its price is needed and not known.
-        ModelError: Its url or key cannot be used.
+        InputError: No model is named, or the budget needs a price that is not known.
+        ModelError: The url or the key cannot be used.
     """
 
     def __init__(self, settings: Settings, budget: Budget | None = None) -> None:
@@ -153,27 +153,27 @@ class Chat:
         self._failures = 0
         self._replied = self.ledger.has_replies(model)
         self._lock = threading.Lock()
-        self._locks: WeakValueDictionary[str, Any] = WeakValueDictionary()  # of requests under way, by key
+        self._locks: WeakValueDictionary[str, Any] = WeakValueDictionary()  # by request key
 
     @classmethod
     def open(cls, settings: Settings, *, budget: Budget | None = None) -> Chat:
-        """Open the model that the settings name. Raises as the class."""
+        """Open the model that the settings name. Raises what the class raises."""
         return cls(settings, budget)
 
     @classmethod
     def open_for_questions(cls, settings: Settings) -> Chat:
-        """Open the model that answers, and with it the one that plans, if that is another."""
+        """Open the model that answers, and the model that plans if the settings name another."""
         chat = cls(settings.for_role("answer"))
         if "plan" in settings.llm_roles or "answer" in settings.llm_roles:
             chat._planner = cls(settings.for_role("plan"))
         return chat
 
     def of_stage(self, stage: str) -> Chat:
-        """Return the model that is asked at a stage of a question."""
+        """Return the model for a stage of a question: the planner or this."""
         return self._planner if self._planner and stage in PLAN_STAGES else self
 
     def key(self, request: Request) -> str:
-        """Return the key of a request in the cache: other settings of requests bring other replies."""
+        """Return the cache key of a request, which depends on model and options too."""
         return self._cache.key(self._name, request)
 
     def ask(
@@ -184,21 +184,22 @@ class Chat:
         on_text: OnText = None,
         context: CallContext | None = None,
     ) -> Reply[T]:
-        """Return the reply to a request: from the cache, else from the server, cached before this returns.
+        """Return the reply to a request from the cache, else from the server. A new reply is cached first.
 
         Two equal requests at the same time are one call.
 
         Args:
-            request: What is asked.
-            check: Gets the JSON of a reply if the request has a schema, else its text. Returns the value,
-                or raises ValueError that says what is wrong; the model is told that once.
-            on_text: Gets a text as it comes: the first reply, before its check. A connection that breaks is
-                then not tried again.
-            context: Of the caller: each call, a repair too, must fit its budget.
+            request: The request.
+            check: Gets the JSON of a reply if the request has a schema, else its text. Returns the value, or
+                raises ValueError with the fault, which the model is told once.
+            on_text: Gets the text of the first reply as it arrives, before the check. A broken connection is
+                then not retried.
+            context: Context of the caller. Each call, a repair too, must fit its budget.
 
         Raises:
-            InvalidReplyError: No usable reply to this request: skip it. BudgetError: it is above the budget.
-            ModelUnavailableError: There will be none to any request.
+            InvalidReplyError: There is no usable reply to this request; other requests may succeed.
+            BudgetError: The request does not fit the budget.
+            ModelUnavailableError: No request will get a reply any more.
         """
         request = self.chosen(request)
         context = context or self.context
@@ -210,7 +211,7 @@ class Chat:
                 return self._ask_server(request, key, check, on_text, context)
             try:
                 value = check(cached.content)
-            except ValueError:  # the check has become stricter since
+            except ValueError:  # the check is stricter than when the reply was cached
                 return self._ask_server(request, key, check, on_text, context)
             self._count(request, context, cached=1, dollars=self.dollars(0, 0))
             if on_text:
@@ -218,8 +219,7 @@ class Chat:
             return Reply(value, True, cached.prompt_tokens, cached.completion_tokens, cached.seconds)
 
     def chosen(self, request: Request) -> Request:
-        """Return the request as it is sent: the short one if the settings say so, with the user's prompts
-        in place of ours."""
+        """Return the request to send: the short form if the settings say so, with the user's prompts."""
         if self._short and request.short is not None:
             request = request.short
         first, *others = request.messages
@@ -231,11 +231,11 @@ class Chat:
         return replace(request, messages=({**first, "content": text}, *others))
 
     def known(self, request: Request) -> bool:
-        """Return whether a reply is cached, so that asking costs nothing."""
+        """Return whether the reply to a request is cached and so costs nothing."""
         return self._cache.get(self.key(self.chosen(request))) is not None
 
     def dollars(self, prompt_tokens: float, completion_tokens: float) -> float | None:
-        """Return what so many tokens cost; None if no price is known."""
+        """Return the price of some tokens; None if the price of the model is not known."""
         return dollars(self.price, prompt_tokens, completion_tokens) if self.price else None
 
     def batches(self) -> BatchFeeder:
@@ -243,7 +243,7 @@ class Chat:
         return BatchFeeder(self, self._transport, self._cache, self._limiter, self._budget)
 
     def try_call(self) -> float:
-        """Return the seconds of a small call, which is counted and not cached. Raises ModelError."""
+        """Make a small call, counted but not cached, and return its seconds. Raises ModelError."""
         messages = ({"role": "user", "content": "Reply with the word ready."},)
         try:
             return self._attempt(
@@ -253,11 +253,11 @@ class Chat:
             raise self._error(error.message, error.hint) from error
 
     def stop(self) -> None:
-        """Begin no call any more: all that wait raise ModelUnavailableError. From any thread."""
+        """Begin no more calls. Waiting calls raise ModelUnavailableError. May be called from any thread."""
         self._limiter.stop(ModelUnavailableError("stopped", hint=KEPT_HINT))
 
     def close(self) -> None:
-        """Close connections and cache, after replies under way have come and are kept, or some seconds."""
+        """Close connections and cache. Calls under way get CLOSE_SECONDS to end and be cached."""
         end = time.monotonic() + CLOSE_SECONDS
         while self._locks and time.monotonic() < end:
             time.sleep(POLL_SECONDS)
@@ -275,7 +275,7 @@ class Chat:
     def _ask_server(
         self, request: Request, key: str, check: CheckReply[T], on_text: OnText, context: CallContext
     ) -> Reply[T]:
-        # From a batch, or from a run that ended while the model repaired it: paid for and counted.
+        # A reply of a batch, or of a run that ended before its repair, is already paid for and counted.
         paid = self._cache.get(unchecked(key))
         reply = paid or self._call(request, request.messages, on_text, context)
         try:
@@ -302,11 +302,11 @@ class Chat:
         check: CheckReply[T],
         context: CallContext,
     ) -> tuple[T, CachedReply]:
-        """Tell the model what is wrong with its first reply. Returns the value, and what both calls took.
+        """Tell the model the fault of its first reply. Return the value, and both replies as one.
 
         Raises:
-            InvalidReplyError: No usable reply; the request is asked from the start the next time.
-            BudgetError: The repair alone is asked for the next time.
+            InvalidReplyError: The second reply is unusable too. The next `ask` begins with a first call.
+            BudgetError: The repair does not fit the budget. The next `ask` begins with the repair.
         """
         order = REPAIR.format(problem=_short_problem(problem))
         messages = (
@@ -335,8 +335,8 @@ class Chat:
     def _read(self, request: Request, text: str) -> Any:
         """Return the text of a reply, or its JSON. Raises ValueError.
 
-        If that has not the keys of its schema, the server does not keep to schemas, and the schema goes
-        into the prompt from now on.
+        A reply without the keys of its schema shows that the server does not enforce schemas. From then on
+        the schema is part of the prompt.
         """
         schema = request.schema
         if schema is None:
@@ -352,10 +352,10 @@ class Chat:
     def _call(
         self, request: Request, messages: Messages, on_text: OnText, context: CallContext
     ) -> CachedReply:
-        """Call until there is a whole reply, and return it unread.
+        """Call until a whole reply arrives, and return the reply unparsed.
 
-        The SDK's retries would not do: they cannot be ended, a server that is silent is given up only after
-        all of them, and no ledger counts them.
+        The retries of the SDK are off: nobody can cancel them or count them, and a silent server would cost
+        all of them.
         """
         timeouts = 0
         last = RetryableError("the reply is empty")
@@ -373,7 +373,7 @@ class Chat:
                     break
                 self._back_off(error, attempt, context)
                 continue
-            except (BudgetError, WorkCancelledError):  # they say nothing about the server
+            except (BudgetError, WorkCancelledError):  # the caller's own limits say nothing about the server
                 raise
             except InvalidReplyError as error:
                 if isinstance(error, RefusedError) and not self._replied:
@@ -411,11 +411,11 @@ class Chat:
         context: CallContext,
         attempt: int,
     ) -> RawReply:
-        """Call once, counted whatever becomes of it. Returns the reply with its tokens and seconds."""
+        """Call once, and count the call even if it fails. Return the reply with its tokens and seconds."""
         prompt = estimate_messages(messages)
         limit = full = self._limit(request)
         budget: Budget | None = context.budget or self._budget
-        # Twice the usual reply, so that long ones fit too; what is left over is given back.
+        # Twice the usual reply is reserved, so that long replies fit too. The rest is given back.
         expected = 2 * request.usual_reply
         if context.budget:
             expected = min(full, SHORT_REPLY)
@@ -460,11 +460,11 @@ class Chat:
         return raw
 
     def _limit(self, request: Request) -> int:
-        """Return how many tokens no sound reply takes."""
+        """Return a limit in tokens that no sound reply reaches."""
         return self._transport.options.get("max_tokens") or request.longest_reply
 
     def _validate(self, request: Request, messages: Messages, raw: RawReply, context: CallContext) -> None:
-        """Raise InvalidReplyError if a reply says itself that it is of no use."""
+        """Raise InvalidReplyError if a reply is cut off, refused, empty, or answers a truncated prompt."""
         hint = None
         sent = estimate_messages(messages)
         if raw.finish == "content_filter":
@@ -489,7 +489,7 @@ class Chat:
         raise self._error(message, hint)
 
     def _back_off(self, error: RetryableError, attempt: int, context: CallContext) -> None:
-        """Wait before the next try: all callers as long as the server asks, else this one, at random."""
+        """Wait before the next try: all callers if the server names a time, else this caller, at random."""
         if error.retry_after:
             self._limiter.pause(error.retry_after * random.uniform(1, 1.1))  # noqa: S311
         else:
@@ -497,7 +497,7 @@ class Chat:
             self._limiter.sleep(random.uniform(0, longest), context.check)  # noqa: S311
 
     def _record_failure(self, last: RetryableError | RefusedError) -> None:
-        """Raise ModelUnavailableError if so many requests in a row failed that all will."""
+        """Count a failed request. Raise ModelUnavailableError after too many in a row."""
         with self._lock:
             self._failures += 1
             enough = self._failures >= MAX_FAILURES * self._limiter.concurrency
@@ -522,8 +522,7 @@ class Chat:
 
     @contextmanager
     def _lock_of(self, key: str, check: Check) -> Iterator[None]:
-        """Ask equal requests one after another: the second gets the reply of the first from the cache. Raises
-        what `check` raises while it waits."""
+        """Serialise equal requests: the second finds the reply in the cache. Raises what `check` raises."""
         with self._lock:
             lock = self._locks.setdefault(key, threading.Lock())
         with acquired(lock, check):
@@ -536,9 +535,9 @@ def _short_problem(problem: str) -> str:
 
 @dataclass(frozen=True)
 class Spent:
-    """Hold what a question took of a language model, and the cached replies that cost nothing."""
+    """Hold the tokens, dollars and calls that a question took, and its cached replies, which cost nothing."""
 
-    tokens: dict[str, int]  # "in", "out" and of both "plan"
+    tokens: dict[str, int]  # "in", "out"; "plan" is the part of both that planning took
     dollars: float | None
     kept: list[KeptReply]
     calls: int = 0
@@ -549,8 +548,8 @@ class QuestionModel(CallContext):
     """The language model of one question; safe for many threads.
 
     Args:
-        chat: What it asks.
-        budget: What the question may spend; cached replies cost nothing.
+        chat: The language model of the memory.
+        budget: Limit of the question; cached replies cost nothing.
         check: See `CallContext`.
 
     Raises:
@@ -570,7 +569,7 @@ class QuestionModel(CallContext):
         self.exchanges: list[Exchange] = []
 
     def ask(self, request: Request, check: CheckReply[T], *, on_text: OnText = None) -> Reply[T]:
-        """Ask, as `Chat.ask` does. Raises BudgetError too: the budget does not allow this request."""
+        """Ask as `Chat.ask` does, and note the exchange. Raises what `Chat.ask` raises."""
         if self.budget is not None:
             self.budget.reserve_for_answer(final=request.final)
         chat = self._chat.of_stage(request.stage)
@@ -590,7 +589,7 @@ class QuestionModel(CallContext):
         return reply
 
     def spent(self) -> Spent:
-        """Return what was taken so far; `plan` is the part of the tokens that planning took."""
+        """Return the usage so far; `plan` is the part of the tokens that planning took."""
         usage, planning = self.usage, self.planning
         plan_tokens = planning.prompt_tokens + planning.completion_tokens
         tokens = {"in": usage.prompt_tokens, "out": usage.completion_tokens, "plan": plan_tokens}

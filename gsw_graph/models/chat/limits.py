@@ -40,9 +40,9 @@ def _prices() -> Fields:
 
 
 def price_of(model: str) -> MaybePrice:
-    """Return the price of a model; None if it is not known.
+    """Return the price of a model; None if the price is not known.
 
-    A date at the end of the name and the maker in front of it do not matter; another ending does.
+    A date at the end of the name, and the maker before the name, are ignored.
     """
     name = _DATE.sub("", model.rpartition("/")[2].lower())
     price = _prices().get(name)
@@ -50,7 +50,7 @@ def price_of(model: str) -> MaybePrice:
 
 
 def dollars(price: Price, prompt_tokens: float, completion_tokens: float) -> float:
-    """Return what so many tokens cost."""
+    """Return the price of some tokens in dollars."""
     return (price[0] * prompt_tokens + price[1] * completion_tokens) / 1_000_000
 
 
@@ -63,13 +63,13 @@ _ANSWER_TOKENS = (1_400, 100)  # of prompt and reply, with evidence of the usual
 
 
 class Budget:
-    """A limit on what calls cost; safe for many threads.
+    """Limit the cost of calls; safe for many threads.
 
-    Every call reserves about what it will cost and is settled when that is known. So what is spent stays
-    below the limit but for the error of the estimates.
+    Each call reserves its estimated cost, and is settled when the cost is known. So the sum stays below the
+    limit, except for errors of the estimates.
 
     Args:
-        limit: In dollars or tokens.
+        limit: Limit in dollars or tokens.
         unit: "$", which needs the price of the model (`use`), or "tokens" of prompts and replies together.
     """
 
@@ -98,7 +98,7 @@ class Budget:
         return cls(limit, "$" if match["dollars"] else "tokens")
 
     def use(self, price: MaybePrice) -> None:
-        """Set the price of the model. Raises InputError if the limit is in dollars and none is known."""
+        """Set the price of the model. Raises InputError if the limit is in dollars and no price is known."""
         if self.unit == "$" and price is None:
             message = "a budget in dollars needs the price of the model, which is not known"
             hint = "Set GSWGRAPH_LLM_PRICE, or give the budget in tokens, such as 1Mtok"
@@ -106,15 +106,16 @@ class Budget:
         self._price = price
 
     def reserve(self, prompt_tokens: float, completion_tokens: float, price: MaybePrice = None) -> float:
-        """Reserve what a call will cost, and return it; wait if calls under way may yet leave enough.
+        """Reserve the estimated cost of a call, and return the cost. Wait if calls under way may leave
+        enough.
 
         Args:
-            prompt_tokens: About as many.
-            completion_tokens: About as many.
-            price: Of the model that is called, if several share the budget.
+            prompt_tokens: Estimated tokens of the prompt.
+            completion_tokens: Estimated tokens of the reply.
+            price: Price of the called model, if several share the budget.
 
         Raises:
-            ModelUnavailableError: It does not fit; of the budget of a question BudgetError.
+            ModelUnavailableError: The call does not fit. The budget of a question raises BudgetError instead.
         """
         amount = self.cost(prompt_tokens, completion_tokens, price)
         with self._changed:
@@ -135,7 +136,7 @@ class Budget:
         completion_tokens: float = 0,
         price: MaybePrice = None,
     ) -> None:
-        """Give back what a call reserved, and count what it took."""
+        """Give back the reservation of a call, and count its real cost."""
         with self._changed:
             self._reserved -= reserved
             if self._reserved < 1e-9:  # floats do not sum to zero
@@ -152,7 +153,7 @@ class Budget:
             self.spent += amount
 
     def cost(self, prompt_tokens: float, completion_tokens: float, price: MaybePrice = None) -> float:
-        """Return what so many tokens cost, in the unit of the budget."""
+        """Return the cost of some tokens, in the unit of the budget."""
         if self.unit == "$" and (price := price or self._price):
             return dollars(price, prompt_tokens, completion_tokens)
         return prompt_tokens + completion_tokens
@@ -172,27 +173,28 @@ class Budget:
 
 
 class QuestionBudget(Budget):
-    """The limit of one question: a call that does not fit raises BudgetError, and the question goes on with
-    what it has."""
+    """Limit the cost of one question. A call that does not fit raises BudgetError, and the question goes on
+    without it."""
 
     _no_budget_hint = "Ask without a model: --no-llm"
     _hint = "Replies so far are kept; ask again with a larger budget"
     _error = BudgetError
 
     def reserve_for_answer(self, *, final: bool) -> None:
-        """Hold back what an answer takes, half the budget at most; the `final` answer may take all."""
+        """Hold back the cost of an answer, at most half the budget. The `final` answer may use all."""
         with self._changed:
             self._held_back = 0.0 if final else min(self.limit / 2, self.cost(*_ANSWER_TOKENS))
 
     def reply_tokens(self, prompt_tokens: float, price: MaybePrice = None) -> int:
-        """Return how many tokens the reply to such a prompt may take. Calls at once share what is left."""
+        """Return how many tokens the reply to such a prompt may have. Calls at the same time share the
+        rest."""
         with self._changed:
             left = self.limit - self._held_back - self.spent - self.cost(prompt_tokens, 0, price)
         token = self.cost(0, 1, price)
         return max(1, int(left / token)) if token else sys.maxsize
 
     def cut_off(self, tokens: int) -> BudgetError:
-        """Return the error for a reply that was longer than what was left."""
+        """Return the error for a reply that was longer than the rest of the budget."""
         message = f"the budget of {self._show(self.limit)} is used up: the reply did not end within the "
         return BudgetError(f"{message}{tokens:,} tokens that were left", hint=self._hint)
 
@@ -201,9 +203,9 @@ class QuestionBudget(Budget):
 
 
 class Limiter:
-    """Lets some calls through at once.
+    """Limit the number of calls at the same time.
 
-    A server that is too busy gets half as many, and more again as it answers.
+    A busy server gets half as many calls, and more again as it answers.
 
     Args:
         concurrency: Calls at once.

@@ -1,5 +1,5 @@
-"""Texts to vectors: on this machine with onnxruntime or torch, or by a server; and where the files of a model
-are, found without importing a model library, or on the hub."""
+"""Turn texts into vectors, on this machine with onnxruntime or torch, or by a server. Find the files of a
+model without importing a model library, or download them from the hub."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ GRAPH = "onnx/model.onnx"
 
 
 class Backend(Protocol):
-    """One way of running a model; safe to use from several threads. `encode` gets texts with their prompt."""
+    """Run a model in one way; safe to use from several threads. `encode` gets texts with their prompt."""
 
     @property
     def backend(self) -> str: ...
@@ -41,12 +41,15 @@ class Backend(Protocol):
 
 
 class Embedder:
-    """A model that is ready to run; safe to use from several threads.
+    """Embed texts by a model that is ready to run; safe to use from several threads.
 
-    name: as configured, with prompts that replace its own. dimension: length of a vector. device: `cpu`,
-    `cuda`, `mps` or the host of a server. backend: `onnxruntime`, `torch` or `server`, run by `runner`.
-    query_prompt, document_prompt: texts put before a question and before a document; left out, the model's
-    own.
+    Attributes:
+        name: Name in the settings, with prompts that replace the model's own.
+        dimension: Length of a vector.
+        device: `cpu`, `cuda`, `mps` or the host of a server.
+        backend: `onnxruntime`, `torch` or `server`, run by `runner`.
+        query_prompt, document_prompt: Texts before a question and before a document; by default the model's
+            own.
     """
 
     def __init__(
@@ -82,8 +85,8 @@ class Embedder:
         return self.runner.dimension
 
     def encode(self, texts: Sequence[str]) -> Vectors:
-        """Return vectors of documents: (n, dimension), each of length 1, in the order of `texts`. What UTF-8
-        cannot hold counts as `?`."""
+        """Return vectors of documents: (n, dimension), each of length 1, in the order of `texts`. A character
+        that UTF-8 cannot hold counts as `?`."""
         return self._encode(texts, self.document_prompt, query=False)
 
     def encode_query(self, texts: Sequence[str]) -> Vectors:
@@ -149,7 +152,7 @@ def _backend(settings: Settings) -> Backend:
 
 
 def encodable(text: str) -> str:
-    """Return the text with `?` for what UTF-8 cannot hold."""
+    """Return a text with `?` for each character that UTF-8 cannot hold."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
@@ -158,7 +161,7 @@ def find_model(name: str) -> Path | None:
     hub; None if it must be downloaded.
 
     Raises:
-        ModelError: `name` can only be a path, and there is no model at it.
+        ModelError: `name` can only be a path, and has no model.
     """
     path = expanded(name)
     if _is_model(path):
@@ -170,7 +173,8 @@ def find_model(name: str) -> Path | None:
 
 
 def download(name: str) -> Path:
-    """Download what onnxruntime needs of a model: the ready graph, else the weights; and return the folder.
+    """Download the files of a model for onnxruntime, the ready graph or else the weights, and return the
+    folder.
 
     Raises:
         ModelError: the hub cannot be reached or has no such model.

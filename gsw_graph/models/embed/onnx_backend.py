@@ -30,10 +30,10 @@ Batch = list[tuple[int, Ids]]  # places of texts, with their tokens
 
 
 class OnnxBackend:
-    """A model in `folder`, ready to run; safe to use from several threads. Raises ModelError.
+    """Run the model in `folder`; safe to use from several threads. Raises ModelError.
 
-    Token vectors become one vector as `modules.json` and `1_Pooling/config.json` say, by their mean without
-    these files; a graph that gives one vector for a text is taken as it is.
+    `modules.json` and `1_Pooling/config.json` say how token vectors become one vector; without these files it
+    is their mean. The vector of a graph that gives one for a text is used unchanged.
     """
 
     backend, device = "onnxruntime", "cpu"

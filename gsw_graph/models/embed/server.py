@@ -46,11 +46,11 @@ HINTS = {
 
 
 class RefusedTextsError(ModelError):
-    """A server refuses a request that others may pass.
+    """Raised if a server refuses a request, but may accept others.
 
     Args:
-        cause: What to raise if it takes no text at all.
-        of_size: The request was too large, and not of too many texts.
+        cause: The error to raise if the server accepts no text at all.
+        of_size: Whether the request was too large, not of too many texts.
     """
 
     def __init__(self, cause: ModelError, *, of_size: bool = False) -> None:
@@ -66,12 +66,12 @@ Reasons = dict[str, str]  # why texts have no vector, by text
 
 @dataclass(slots=True)
 class RequestSizes:
-    """What a server takes in one request, as its refusals tell.
+    """Hold the limits of a server for a request, as its refusals show them.
 
     Attributes:
-        texts: At most.
-        characters: At most, together.
-        encoding: Of vectors, the place in ENCODINGS.
+        texts: Largest number of texts.
+        characters: Largest number of characters in all.
+        encoding: Encoding of vectors, as a place in ENCODINGS.
     """
 
     texts: int
@@ -83,7 +83,7 @@ class RequestSizes:
         return max(len(text) / self.characters, 1 / self.texts)
 
     def learn(self, refusal: RefusedTextsError, texts: Sequence[str]) -> None:
-        """Halve a limit, as the server took these texts in halves and not together."""
+        """Halve a limit after the server accepted these texts in halves, but not together."""
         if refusal.of_size:
             self.characters = min(self.characters, max(sum(map(len, texts)) // 2, 1))
         else:
@@ -91,10 +91,10 @@ class RequestSizes:
 
 
 class ServerBackend:
-    """A model behind `/v1/embeddings`; safe to use from several threads. Vectors are kept in the cache of
-    replies, so that a text is paid for once.
+    """Embed by a server at `/v1/embeddings`; safe to use from several threads. Vectors are kept in the cache
+    of replies, so that a text is paid for once.
 
-    budget: what requests may take, of `limited`. Raises ModelError for a url or key that cannot be used.
+    budget: Limit of the requests, see `limited`. Raises ModelError for a url or key that cannot be used.
     """
 
     backend = "server"
@@ -134,11 +134,11 @@ class ServerBackend:
         return view
 
     def encode(self, texts: Sequence[str], *, query: bool) -> Vector:  # noqa: ARG002
-        """Return normalised vectors (n, d) of texts that have their prompt, kept ones if there are any.
+        """Return normalised vectors (n, d) of texts with their prompt, from the cache if they are there.
 
         Raises:
-            UnembeddableError: The server takes other texts and not these. The vectors of the others are kept.
-            ModelError: The server cannot be used. Vectors that came before are kept.
+            UnembeddableError: The server refuses some texts. The vectors of the others are cached.
+            ModelError: The server cannot be used. Earlier vectors are cached.
         """
         keys = {text: self._key(text) for text in texts}
         vectors: Vectors = {}
@@ -159,11 +159,11 @@ class ServerBackend:
         return np.stack([vectors[text] for text in texts])
 
     def request(self, texts: Sequence[str]) -> tuple[list[Vector], int]:
-        """Ask the server once, without the cache: normalised vectors, and the tokens that it counted.
+        """Call the server once, without the cache. Return normalised vectors and the counted tokens.
 
         Raises:
-            RefusedTextsError: It refuses these texts, or what it gives for them cannot be used.
-            ModelError: It cannot be reached, or refuses every request.
+            RefusedTextsError: The server refuses these texts, or its vectors cannot be used.
+            ModelError: The server cannot be reached, or refuses every request.
         """
         import openai
 

@@ -33,7 +33,7 @@ BATCH = {"cpu": 32, "mps": 64, "cuda": 256}
 
 
 class TorchModel(ABC):
-    """A model of sentence-transformers on one device, in half precision on a GPU; safe for many threads."""
+    """Run a sentence-transformers model on a device, in half precision on a GPU; safe for many threads."""
 
     kind = ""  # a class of sentence-transformers
 
@@ -72,7 +72,7 @@ class TorchModel(ABC):
 
 
 class TorchBackend(TorchModel):
-    """An embedding model on one device; safe to use from several threads."""
+    """Embed by a model on a device; safe to use from several threads."""
 
     backend = "torch"
     kind = "SentenceTransformer"
@@ -133,17 +133,17 @@ def load_model(kind: str, name: str, folder: Path | None, device: str, trust: bo
 
 
 def first_line(error: Exception) -> str:
-    """Return the first line of what an error says, else its kind."""
+    """Return the first line of an error's message, else its kind."""
     lines = str(error).strip().splitlines() or [type(error).__name__]
     return lines[0].rstrip(".")
 
 
 def choose_device(wanted: str) -> str:
-    """Return the device to use. torch is imported only where there may be a GPU: that takes seconds.
+    """Return the device to use. torch is imported only if there may be a GPU, as this takes seconds.
 
     Raises:
-        InputError: there is no device of this name.
-        ModelError: the device is not on this machine.
+        InputError: There is no device of this name.
+        ModelError: The device is not on this machine.
     """
     if wanted not in DEVICES:
         raise InputError(f"there is no device {wanted!r}", hint=f"Use one of {', '.join(DEVICES)}")

@@ -25,7 +25,7 @@ Find: TypeAlias = "Callable[[str, Sequence[ConcreteQuestion]], list[list[ScoredP
 Similarity: TypeAlias = "Callable[[str, Sequence[BeamChain]], list[float]]"
 CombineScores: TypeAlias = "Callable[[Sequence[float]], float]"
 
-_JOINED = 100  # combinations of some parents, the best, that a join goes on with
+_JOINED = 100  # best combinations that a join keeps after each parent
 
 
 def grow_chains(
@@ -44,8 +44,8 @@ def grow_chains(
         question: The original question.
         find: Gives scored candidates for the concrete questions of a level, in one round trip.
         recipe: Width of the beam and the like.
-        planned: False if the plan is not one that was made for the question.
-        similarity: Gives the cosines of the original question and chains, for the scores that need it.
+        planned: Whether the user or a model made the plan.
+        similarity: Gives the cosine of the question and each chain, if `recipe.score` needs cosines.
     """
     chain_search = ChainSearch(plan, recipe.beam, planned)
     combine_scores = CHAIN_SCORES[recipe.score]
@@ -104,8 +104,8 @@ def _chain(links: Mapping[int, Link], combine_scores: CombineScores) -> BeamChai
 
 
 def join(parents: Sequence[Sequence[BeamChain]], combine_scores: CombineScores, beam: int) -> list[BeamChain]:
-    """Return chains of several parents as one: chains that agree on the steps they share, evidence they share
-    counted once; the `beam` best."""
+    """Join chains, one of each parent, if they agree on the steps they share. Return the `beam` best;
+    evidence that chains share counts once."""
     joined = [BeamChain({}, 1.0)]
     for chains in parents:
         agreeing = []
@@ -123,8 +123,8 @@ def _usable(expansion: Expansion, *, own: bool) -> bool:
 
 
 def _refused(expansion: Expansion, pair: Pair, *, own: bool) -> str | None:
-    """Return why a pair cannot extend a chain, None if it can. own: Its answer may be an entity of the
-    question."""
+    """Return why a pair cannot extend a chain; None if it can. own: Whether the answer may be an entity of
+    the question."""
     if not pair.answers:
         return "has no answer"
     if not own and expansion.asked.entities.issuperset(map(_key, pair.answers)):
@@ -133,7 +133,8 @@ def _refused(expansion: Expansion, pair: Pair, *, own: bool) -> str | None:
 
 
 class Extension(NamedTuple):
-    """A chain that was grown by a candidate. key: The answers that tell it apart from others."""
+    """Hold a chain that a candidate extended. key: Answers; of chains with the same key the beam keeps
+    one."""
 
     chain: BeamChain
     key: tuple[str, ...]
@@ -177,7 +178,7 @@ def _extensions(
 
 
 def _prune(grown: Sequence[Extension], beam: int) -> list[BeamChain]:
-    """Return the best chains over all concrete questions of a step: one for each answer, `beam` in all."""
+    """Return the best chains over all concrete questions of a step: one for each key, at most `beam`."""
 
     def order(extension: Extension) -> tuple[float, tuple[str, ...], list[str]]:
         chain = extension.chain
@@ -208,5 +209,5 @@ def _join_ancestors(plan: Plan, step: int) -> list[int]:
 
 
 def _key(answer: str) -> str:
-    """Return the concept an answer stands for, in any document."""
+    """Return the concept of an answer, which is the same in all documents."""
     return normalise(answer) or answer

@@ -1,4 +1,4 @@
-"""Bridges: answers that the best passages offer, and a second walk from the question with them in it."""
+"""Find bridges, answers in the pairs of the best passages, and walk again from the question with them."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 def walk_twice(
     context: RetrievalContext, question: str, k: int, recipe: FusionRecipe
 ) -> tuple[WalkResult, list[str] | None]:
-    """Walk as `linked` does, take the answers that the best passages offer, and walk once more from the
-    question and from the question with these answers in it.
+    """Walk as `linked` does, find bridges in the best passages, and walk again from the question and from the
+    question with the bridges.
 
     Returns:
-        The last walk, and these answers, None if the best passages have no pairs at all.
+        The last walk and the bridges; None for the bridges if the best passages have no pairs.
     """
     vector = context.vector(question)
     trace = context.trace is not None
@@ -57,20 +57,20 @@ def bridges(
     vectors: Floats,
     recipe: FusionRecipe,
 ) -> list[str]:
-    """Return the answers of some pairs that weigh most, `recipe.bridges` of them and none below
-    `recipe.least`: walk weight of the passage times exp(sharpness * cosine of pair and question).
+    """Return the `recipe.bridges` heaviest answers of some pairs. An answer weighs at least `recipe.least`;
+    its weight is the walk weight of the passage times exp(sharpness * cosine of pair and question).
 
-    Answers that occur in the question are skipped, and answers without a name that another passage has too: a
-    date or a number leads nowhere.
+    Answers in the question are skipped. So are answers without a name of another passage: a date or a number
+    leads nowhere.
 
     Args:
         graph: Names and the passages that they occur in.
         question: The question.
-        vector: Of the question, length 1.
+        vector: Vector of the question, of length 1.
         walked: Passages with the weight of the first walk.
-        pairs: Answers and passage of each.
+        pairs: Answers and passage of each pair.
         vectors: (pairs, dimension), of length 1.
-        recipe: Constants.
+        recipe: Constants of the bridges.
     """
     if not pairs:
         return []

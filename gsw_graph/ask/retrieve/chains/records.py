@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ScoredPair:
-    """A pair, the ways in which it was found, and how well it answers, in [0, 1]."""
+    """Hold a pair, the searches that found it, and its score as an answer, in [0, 1]."""
 
     pair: Pair
     ways: tuple[str, ...]
@@ -32,8 +32,8 @@ class ScoredPair:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """One hop of a chain: the concrete question asked at a step, the pair that answers it, and the answer
-    that goes on."""
+    """Hold a hop of a chain: the concrete question of a step, the pair that answers it, and the answer that
+    the next hop uses."""
 
     step: int
     question: str
@@ -59,8 +59,8 @@ class BeamChain:
 
     @property
     def hops(self) -> list[Link]:
-        """Return the links, each after those it needs, so that the last one ends the chain; a step may need
-        a later one of the plan."""
+        """Return the links, each after the links that it needs; the last ends the chain. The order may differ
+        from the plan's, in which a step may need a later step."""
         return list(self.links.values())
 
     def to_chain(self) -> Chain:
@@ -70,7 +70,7 @@ class BeamChain:
 
 @dataclass(slots=True)
 class Considered:
-    """A candidate of a concrete question and its outcome."""
+    """Hold a candidate of a concrete question and its outcome."""
 
     scored: ScoredPair
     fate: str = "not among the best candidates"
@@ -78,7 +78,7 @@ class Considered:
 
 @dataclass(slots=True)
 class Expansion:
-    """A concrete question of a step, the chains that led to it, and its candidates.
+    """Hold a concrete question of a step, the chains that led to it, and its candidates.
 
     Attributes:
         fallback_question: The original question, asked if nothing was found for any chain of the step.
@@ -107,11 +107,11 @@ class Expansion:
 
 @dataclass(slots=True)
 class ChainSearch:
-    """The result of RICR: the chains of every step, best first, and the way there.
+    """Hold the result of RICR: the chains of every step, best first, and the expansions.
 
     Attributes:
-        width: Chains kept.
-        planned: False if the question was taken apart without a plan.
+        width: Number of chains kept for each step.
+        planned: Whether the user or a model made the plan.
     """
 
     plan: Plan

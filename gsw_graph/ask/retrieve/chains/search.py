@@ -34,10 +34,10 @@ def one_hop(question: str) -> Plan:
 
 
 def plan_from(question: str) -> Plan:
-    """Plan two ways at once: the question in one hop; and a hop to what it names, whatever kind of thing
-    that is, then the question with that answer in it."""
+    """Return a plan of two branches: the question in one hop; and a hop to the thing that the question names,
+    then the question with that answer."""
     text = _REFERENCE.sub(" ", question)  # "#1" is text here
-    rest = _REFERENCE.sub(" ", _ASKS.sub(" ", text))  # again, as "#what#1" had none
+    rest = _REFERENCE.sub(" ", _ASKS.sub(" ", text))  # again: "#what#1" has become "# #1"
     bridge = single_spaced(rest.replace("?", " ")) or text
     return Plan((SubQuestion(1, text), SubQuestion(2, bridge), SubQuestion(3, f"{text} #2")))
 
@@ -45,8 +45,8 @@ def plan_from(question: str) -> Plan:
 def retrieve_by_chains(
     context: RetrievalContext, query: Query, find: CandidateSearch, recipe: ChainRecipe
 ) -> RetrievalResult:
-    """Grow chains along the plan, or from the question alone; rank passages by the chains, and by a walk from
-    their concrete questions."""
+    """Grow chains along the plan, or from the question if there is no plan. Rank passages by the chains and
+    by a walk from the concrete questions of the chains."""
     question, plan = query.question, query.plan
     planned = plan is not None
     if plan is None:
@@ -67,7 +67,7 @@ def retrieve_by_chains(
             fetched = context.reader.passages(list(score_of), list(score_of.values()))
         cited = {passage.id: passage for passage in fetched}
         passages = [cited[id_] for id_ in ranked if id_ in cited]
-    else:  # nothing to rank by, and one round trip left
+    else:  # no chain to rank by, and one round trip left
         embedding = context.vector(question).tolist()
         with context.clock("database"):
             nearest = context.reader.dense(embedding, max(query.k, 10), once=True)
@@ -91,7 +91,7 @@ def rank(
     *,
     walk: bool,
 ) -> list[tuple[str, float]]:
-    """Return the `k` best passages with their scores; without a walk no round trip is made."""
+    """Return ids and scores of the `k` best passages. Without a walk, make no round trip."""
     mass: dict[str, float] = defaultdict(float)
     chains = chain_search.ends()
     if chains:
@@ -114,7 +114,7 @@ def rank(
 
 
 def _walked_from(chain_search: ChainSearch, most: int) -> list[str]:
-    """Return the concrete questions of the best chains of each end; none without a plan."""
+    """Return the concrete questions of the `most` best chains of each last step; none without a plan."""
     questions: dict[str, None] = {}
     for sink in chain_search.plan.sinks if chain_search.planned else ():
         for chain in chain_search.chains.get(sink.id, [])[:most]:

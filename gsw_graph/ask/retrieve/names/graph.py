@@ -1,5 +1,5 @@
-"""The graph of names around a question: passages and the names in them, fetched in one bounded query for each
-round of questions, as the sparse matrices of a walk."""
+"""Fetch the graph of names around a question as sparse matrices: passages and the names in them. Each round
+of questions takes one bounded query."""
 
 from __future__ import annotations
 
@@ -36,18 +36,18 @@ PassageNames = tuple[str, Sequence[str], Sequence[float]]  # a passage, its name
 
 @dataclass(frozen=True)
 class NameGraph:
-    """Passages and names by number, with the relationships between them.
+    """Hold passages and names by number, and the relationships between them.
 
     Attributes:
-        passages: Their ids, ascending.
-        names: Ids of concepts, ascending; a passage without names has its own id for one.
-        name_numbers: The number of each name, and of each alias that of its canonical name.
-        incidence: (passages, names) float32. An edge weighs what its relationship does times
-            sqrt(ln(1 + N/pf) / ln(1 + N)), pf the number of passages with the name and N of all.
-        containment: (names, names), symmetric, CONTAINMENT_WEIGHT between a name and a shorter one of two
-            words or more within it.
+        passages: Ids of passages, ascending.
+        names: Ids of concepts, ascending; the name of a passage without names is the passage's own id.
+        name_numbers: The number of each name; an alias has that of its canonical name.
+        incidence: (passages, names) float32. An edge has the weight of its relationship times
+            sqrt(ln(1 + N/pf) / ln(1 + N)); pf is the number of passages with the name, N of all passages.
+        containment: (names, names), symmetric, CONTAINMENT_WEIGHT between a name and a shorter name of at
+            least two words that it contains.
         frequency: pf of each name in the whole memory.
-        total: Passages of the whole memory.
+        total: Number of passages in the whole memory.
         titled: Whether a name is the title of a passage.
         is_artificial: Whether a name is the artificial one of a passage without names.
     """
@@ -120,7 +120,7 @@ def build(
     total: int | None = None,
     frequency: Mapping[str, int] | None = None,
 ) -> NameGraph:
-    """Build a graph of passages and their names; names that are aliases become their canonical name.
+    """Build a graph of passages and their names. An alias becomes its canonical name.
 
     Args:
         rows: Passages with their names. They are sorted, since engines give them in any order and the first
@@ -207,10 +207,10 @@ def fetch_neighbourhood(
     """Fetch the part of the graph around some questions, beside that of earlier questions of the context.
 
     Args:
-        context: Of the question that is answered; it keeps the neighbourhood.
-        questions: Where the walk starts.
+        context: Context of the answered question, which keeps the neighbourhood.
+        questions: Questions from which the walk starts.
         recipe: Bounds of the neighbourhood.
-        nearest: Passages of the vector index near each question, by default as the recipe has it.
+        nearest: Number of passages near each question; by default the recipe's.
 
     Returns:
         The graph of all that was fetched, and the nearest passages of each question.
@@ -222,10 +222,10 @@ def fetch_neighbourhood(
 
 
 class Neighbourhood:
-    """The part of the graph that was fetched for one question; it grows with each round.
+    """Hold the part of the graph that was fetched for one question. Each round adds to it.
 
     Attributes:
-        texts: Passages by id whose texts came too.
+        texts: Passages by id, if their texts were fetched too.
     """
 
     def __init__(self) -> None:
@@ -246,7 +246,7 @@ class Neighbourhood:
         recipe: WalkRecipe,
         nearest: int | None = None,
     ) -> list[Near]:
-        """Return the passages near some questions; fetch the surroundings of the new ones in one query."""
+        """Return the passages near some questions. The surroundings of new questions take one query."""
         top_k = recipe.nearest if nearest is None else nearest
         self._language = detect(next(iter(vectors), ""))
         new = {text: vector for text, vector in vectors.items() if (text, top_k) not in self._near}

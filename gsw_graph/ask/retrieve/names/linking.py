@@ -33,7 +33,7 @@ _WORDS = 64  # of a question for a full-text index; Lucene refuses more than 1,0
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """A stretch of the question that may be a name: its words from `first` to before `last`, the text and
+    """Hold a part of the question that may be a name: the words from `first` to before `last`, the text and
     its normal form."""
 
     first: int
@@ -44,11 +44,11 @@ class Mention:
 
 @lru_cache(maxsize=64)  # a walk that goes on from a question asks for its names again
 def mentions(question: str) -> tuple[Mention, ...]:
-    """Every n-gram of up to ten words, or signs of a script without spaces, that could be a name, longest
-    first.
+    """Return the n-grams that could be names, longest first. They have up to ten words, or signs of a script
+    without spaces.
 
-    Left out: n-grams of function words alone, numbers and years, and lower-case ones with fewer than two
-    words of content and single signs within a word, which name too much.
+    N-grams of function words alone, numbers and years are left out. So are lower-case n-grams with fewer than
+    two words of content, and single signs within a word, which are too common.
     """
     question = " ".join(normalise_characters(question).split())
     words = split(question)
@@ -72,7 +72,7 @@ def mentions(question: str) -> tuple[Mention, ...]:
 
 
 def link(candidates: Sequence[Mention], names: Collection[str]) -> list[Mention]:
-    """The candidates that the memory knows, longest first, none overlapping another."""
+    """Return the candidates that the memory knows, longest first, without overlaps."""
     used: set[int] = set()
     linked = []
     for mention in candidates:
@@ -84,9 +84,11 @@ def link(candidates: Sequence[Mention], names: Collection[str]) -> list[Mention]
 
 
 def lucene_words(question: str) -> str:
-    """Return a question as words that Lucene takes for words alone: no operator, no syntax, no more than it
-    accepts. In another language than English its stems too, which passages are found by: what is written
-    otherwise then counts less. Numbers and days come in other forms, too, as a text may write them."""
+    """Return a question as plain words for Lucene, without operators and syntax, and within its limit of
+    words.
+
+    In languages other than English the stems are added, by which passages are found. Numbers and days are
+    added in other written forms."""
     text = paired(normalise_characters(same_words(question)))
     found = re.findall(LETTERS, text.lower())
     stems = dict.fromkeys(foreign_stems(question, detect(question).code))

@@ -1,6 +1,6 @@
-"""Order the passages of a walk by the words and the vector of the question too, estimate how sure it is that
-they answer it, and find the bridge entities to a second walk. docs/linked.md explains the features;
-bench/linked_order.py fits their weights.
+"""Rerank the passages of a walk by words and vectors, estimate the confidence that they answer the question,
+and find bridge entities for a second walk. docs/linked.md explains the features; bench/linked_order.py fits
+their weights.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ _LONGEST = 20_000  # characters of a passage that are looked at
 
 
 class QueryTerms:
-    """The words of a question without endings and function words. The share of a word grows with its rarity
-    among the texts that were found for the question, so that nothing need be known of the whole memory.
+    """Hold the words of a question, without endings and function words. The share of a word grows with its
+    rarity among the texts found for the question, so no counts over the whole memory are needed.
 
     Attributes:
         terms: The words.
-        has: (texts, terms), which text has which term.
-        shares: (terms,), which sum to 1.
-        language: Of the question, ISO 639-1.
+        has: (texts, terms), 1 if the text has the term, else 0.
+        shares: (terms,), weights that sum to 1.
+        language: Language of the question, ISO 639-1.
     """
 
     def __init__(self, question: str, texts: Sequence[str]) -> None:
@@ -64,7 +64,7 @@ class QueryTerms:
         self.shares = rarity / (rarity.sum() or 1)
 
     def coverage(self, text: str) -> float:
-        """Return how much of the question a text has, in [0, 1]."""
+        """Return the summed shares of the terms that a text has, in [0, 1]."""
         if any(map(str.isdigit, "".join(self.terms))):
             text = same_words(text)
         stems = stems_of(text, self.language)
@@ -75,7 +75,7 @@ class QueryTerms:
         return float(covered)
 
 
-@lru_cache(maxsize=256)  # both walks of a question find much the same texts
+@lru_cache(maxsize=256)  # the two walks of a question find many texts twice
 def stems_of(text: str, language: str) -> frozenset[str]:
     """Return the words of a text without their endings."""
     return frozenset(stem(word, language) for word in words(text))
@@ -110,11 +110,11 @@ def best_sentences(
 def bridge_entities(
     graph: NameGraph, question: str, passages: Sequence[RankedPassage], recipe: BridgeRecipe
 ) -> list[str]:
-    """Return the first `recipe.names` names, as written, of the best sentences of some passages, each with
-    the passage's title before it.
+    """Return at most `recipe.names` names, as written, from the best sentences of some passages. The title of
+    a passage comes before the names of its sentence.
 
-    Names that are in the question are skipped, and names that occur in one passage only, except for the title
-    of the passage. A passage without names takes the place of one name, and leads nowhere else.
+    Names of the question are skipped. A name in one passage only is skipped too, unless it is a title of the
+    passage. A passage without names counts as one name and adds none.
     """
     code = detect(question).code
     padded = f" {uninflected(normalise(question), code)} "
@@ -150,18 +150,18 @@ def rerank(
     recipe: RerankRecipe,
     relevance: Sequence[float] | None = None,
 ) -> tuple[list[int], list[float]]:
-    """Put passages in order: by the walk as far as the question's names tell passages apart, for the rest by
-    words, vectors and, if one is set, a reranker.
+    """Put passages in order. The walk counts in proportion to `specificity`; words, vectors and the reranker,
+    if one is set, count for the rest.
 
     Args:
         graph: The neighbourhood.
         terms: The question's words, with the passages as its texts.
         passages: In the order of a walk, its weights as their scores.
         near: Passages of the vector index with their cosines, best first.
-        specificity: Of the question's names, in [0, 1] (`NameGraph.specificity`).
+        specificity: How well the question's names tell passages apart, in [0, 1] (`NameGraph.specificity`).
         recipe: Weights of the features.
-        relevance: Of each passage by the reranker, in [0, 1]. Its log-odds count, 0 for the best and -1 for
-            the worst, so that no reranker's scale matters.
+        relevance: The reranker's relevance of each passage, in [0, 1]. Log-odds are scaled to 0 for the best
+            passage and -1 for the worst, so that the scale of the reranker does not matter.
 
     Returns:
         Numbers of the passages, best first, and the share of each in the softmax.
@@ -185,8 +185,8 @@ def rerank(
 def confidence(
     graph: NameGraph, linked: Iterable[str], terms: QueryTerms, passages: Sequence[RankedPassage]
 ) -> float:
-    """Return the chance in [0, 1] that the memory holds what a question needs, on a logistic scale that
-    bench/linked_confidence.py fits on questions asked with and without their passages."""
+    """Return the probability that the memory can answer a question, by logistic regression. The weights come
+    from bench/linked_confidence.py, which asks questions with and without their passages."""
     *weights, bias = CONFIDENCE
     logit = bias + np.dot(weights, confidence_features(graph, linked, terms, passages))
     return float(1 / (1 + np.exp(-logit)))
@@ -195,14 +195,17 @@ def confidence(
 def confidence_features(
     graph: NameGraph, linked: Iterable[str], terms: QueryTerms, passages: Sequence[RankedPassage]
 ) -> tuple[bool, float, float]:
-    """Return whether a name of the question is the title of a passage; the share of the question's words that
-    the first passages have together; the greatest share that one sentence of them has with its title.
+    """Return the features of the confidence.
 
     Args:
         graph: The neighbourhood.
-        linked: Names of the question, by id.
+        linked: Ids of the names in the question.
         terms: The question's words.
-        passages: The first ones.
+        passages: The best passages.
+
+    Returns:
+        Whether a name of the question is the title of a passage, the coverage of the question by all the
+        passages together, and the best coverage by one sentence with its title.
     """
     titled = any(graph.titled[graph.name_numbers[name]] for name in linked)
     together = "\n".join(map(text_of, passages))
@@ -219,13 +222,13 @@ def features(
 ) -> NDArray[np.float64]:
     """Return the features of some passages: (passages, WALK_FEATURES and WORD_FEATURES).
 
-    walk_score, rank: logarithms of the walk's weight, 0 for the best, and of the place in its order, from 1.
-    uncovered: the share of the question that the passage has and the first `recipe.read` passages lack.
-    named: whether one of the first `recipe.first` passages has its title among its names. joint: the share of
-    the question that it has together with one of the first whose title it names, or that names its title; 0
-    without such a passage. unread: as uncovered. nearness: the cosine, 0 for the nearest passage and -1 for
-    the `recipe.passages`th, so that no embedder's scale matters. coverage: the share of the question that the
-    passage has.
+    - walk_score: log of the walk's weight, 0 for the best passage.
+    - rank: log of the place in the order of the walk, from 1.
+    - uncovered, unread: coverage by the words that the first `recipe.read` passages lack.
+    - named: whether one of the first `recipe.first` passages names the title of the passage.
+    - joint: best coverage together with one of the first passages, if one of the two names the other's title.
+    - nearness: cosine, scaled to 0 for the nearest passage and -1 for the `recipe.passages`th.
+    - coverage: summed shares of the question's words in the passage.
     """
     least = np.finfo(np.float32).tiny
     scores = np.maximum([passage.score for passage in passages], least)
@@ -252,8 +255,8 @@ def features(
 
 
 def _names_title_of(graph: NameGraph, passages: Sequence[RankedPassage]) -> NDArray[np.bool_]:
-    """Return (passages, passages): whether the first has the title of the second among its names; no passage
-    names itself."""
+    """Return (passages, passages): whether the passage of the row names the title of the passage of the
+    column. The diagonal is False."""
     matrix = np.zeros((len(passages), len(passages)), dtype=bool)
     titles = []
     for passage in passages:

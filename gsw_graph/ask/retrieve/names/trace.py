@@ -26,8 +26,8 @@ def write_walk(
     """Write names linked, seeds, and the strongest path to each passage.
 
     Args:
-        context: Of the question.
-        trace: What is written to.
+        context: Context of the question.
+        trace: The trace that is written to.
         result: The walk. If a passage occurs twice, its last path counts.
         passages: Passages of the answer.
         twice: Whether it is the second walk of `fusion`.
@@ -67,5 +67,5 @@ def _label(passage: RankedPassage) -> str:
 
 
 def seed_weights(weights: Sequence[tuple[str, float]]) -> list[dict[str, Any]]:
-    """Return concepts with their seed weights, as `Trace.seeds` has them."""
+    """Return concepts with their seed weights, in the form of `Trace.seeds`."""
     return [{"concept": name, "weight": round(weight, 6)} for name, weight in weights]

@@ -59,8 +59,8 @@ class WalkResult:
 
 @dataclass(frozen=True, slots=True)
 class Seeds:
-    """Where a walk starts and what it prefers, for each node: `weight` sums to 1, `preference` is a factor
-    in (0, 1]."""
+    """Hold the start of a walk for each node: its `weight`, which sums to 1 over all nodes, and its
+    `preference`, a factor in (0, 1]."""
 
     weight: Floats
     preference: Floats
@@ -75,15 +75,15 @@ def rank_passages(
     weights: Sequence[float] = (),
     trace: bool = False,
 ) -> WalkResult:
-    """Rank passages for some questions in one walk: their seeds add up, and for each node the strongest
-    preference holds.
+    """Rank passages for some questions in one walk. Seeds of the questions add up, and each node has its
+    strongest preference.
 
     Args:
         graph: The neighbourhood of the questions.
         queries: Questions with the passages near each.
         k: Passages wanted.
         recipe: Constants of the walk.
-        weights: Of the questions, if some count more than others.
+        weights: Weights of the questions; without them all count alike.
         trace: Whether to return seeds and strongest paths.
     """
     linked: list[Mention] = []
@@ -130,14 +130,14 @@ def walk_again(
     """Walk from a question, and from the question with bridge entities in it.
 
     Args:
-        context: Of the question.
+        context: Context of the question.
         question: The question.
         near: Passages near it.
         bridges: The bridge entities.
         k: Passages wanted.
         recipe: Constants of the walk.
         nearest: Passages of the vector index near the question with the bridge entities.
-        weight: Of that question, if the question alone has 1.
+        weight: Weight of the question with the bridge entities; the question alone has 1.
 
     Returns:
         The neighbourhood of both, and the walk.
@@ -150,11 +150,11 @@ def walk_again(
 
 
 def choose_seeds(graph: NameGraph, near: Near, linked: Sequence[str], recipe: WalkRecipe) -> Seeds:
-    """Return the seeds of a walk: passages near the question, the names of the best of them, and the names in
-    the question.
+    """Return the seeds of a walk: passages near the question, the names of the best passages, and the names
+    in the question.
 
-    A passage without names has one artificial name. The seed weight of that is the mean of the weights of
-    the names of the other best passages, so that the passage competes by its vector on equal terms.
+    A passage without names has one artificial name. The names of another best passage weigh, on average, as
+    much together as the artificial name alone, so the passage competes by its vector on equal terms.
 
     Args:
         graph: The neighbourhood.
@@ -215,8 +215,8 @@ def walk(edges: sparse.csr_array, seeds: Seeds, *, restart: float, steps: int) -
 def strongest_paths(
     edges: sparse.csr_array, seeds: Seeds, targets: Sequence[int], *, restart: float
 ) -> list[list[int]]:
-    """Return for each target the path from a seed that carries most weight: its nodes, the target last. The
-    path is empty if none leads there."""
+    """Return for each target the nodes of the path from a seed that carries the most weight. The target is
+    last; the list is empty if no seed reaches the target."""
     nodes = edges.shape[0]
     entries = edges.tocoo()
     inflow = (1 - restart) * seeds.preference[entries.row]

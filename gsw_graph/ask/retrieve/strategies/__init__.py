@@ -46,10 +46,10 @@ STRATEGIES: dict[str, Strategy[Any]] = {
 
 @cache
 def strategies() -> dict[str, Strategy[Any]]:
-    """Return the strategies by name: ours, and those that installed packages add.
+    """Return all strategies by name: of this package and of installed packages.
 
-    A package adds one by an entry point of the group `gswgraph.strategies` that names a `Strategy`. One that
-    cannot be loaded, or has a name that is taken, is left out with a warning: it costs no other.
+    A package adds a strategy by an entry point of the group `gswgraph.strategies` that names a `Strategy`. A
+    strategy that cannot be loaded, or whose name is taken, is left out with a warning.
     """
     registry = dict(STRATEGIES)
     for entry in entry_points(group=GROUP):

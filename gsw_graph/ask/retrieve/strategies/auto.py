@@ -1,10 +1,10 @@
-"""The strategies `auto`, what measures best for what the memory holds (docs/results.md), and `select`: more
-passages are found than are read; the language model sees a line of each, names those that the question
-needs, and says what is still missing, for which there is a second search. `auto` does so over documents
-without pairs.
+"""Run the strategies `auto` and `select`. `auto` chooses the strategy that measures best for the content of
+the memory (docs/results.md). `select` finds more passages than are read: the language model sees a line of
+each, chooses the needed passages, and names a missing part, which is searched for. `auto` selects over
+documents without pairs.
 
-No paper has `select`: rerankers by a language model order passages by how near they are to a question, and
-the passage of a second hop is near to the first hop's answer.
+No paper has `select`: rerankers by a language model order passages by relevance to the question, but the
+passage of a second hop is relevant to the first hop's answer.
 """
 
 from __future__ import annotations
@@ -131,10 +131,10 @@ def search_sides(context: RetrievalContext, query: Query, sides: Sides) -> Retri
 
 
 def search_documents(context: RetrievalContext, query: Query, strategy: Strategy[Any]) -> RetrievalResult:
-    """Search by a strategy, and fuse its ranking with those of vectors and words if documents are long.
+    """Search by a strategy. If documents are long, fuse its ranking with rankings by vectors and by words.
 
-    The names of a manual tell in which document an answer is, and not in which passage; and the user may not
-    know them. docs/linked.md has figures.
+    Names in a manual tell the document of an answer, not the passage; and the user may not know the names.
+    docs/linked.md has figures.
     """
     question = query.question
     retrieved = strategy(context, replace(query, k=max(query.k + query.extra_k, DEPTH), extra_k=0))
@@ -157,9 +157,9 @@ def search_documents(context: RetrievalContext, query: Query, strategy: Strategy
 def fusion_weight(question: str, ranking: Sequence[RankedPassage]) -> float:
     """Return the weight in [0, 1] of vectors and words beside a ranking by names.
 
-    It grows with the share of the first passages whose document has another passage in the ranking, and is 1
-    from half of them on. Turns of a conversation do not count, as names tell them apart. If the question
-    names the title of a passage, the weight is TITLED_WEIGHT times that.
+    The weight grows with the share of first passages whose document has another passage in the ranking, and
+    is 1 from a half on. Turns of a conversation do not count, as names tell them apart. If the question names
+    the title of a passage, the weight is TITLED_WEIGHT times that.
     """
     passages = Counter(passage.document for passage in ranking if not passage.speaker)
     first = ranking[:SPLIT_AMONG]
@@ -173,10 +173,10 @@ def fusion_weight(question: str, ranking: Sequence[RankedPassage]) -> float:
 
 
 def spread_documents(ranking: Sequence[RankedPassage]) -> list[RankedPassage]:
-    """Order passages so that a document with many good ones comes first, and does not take all first places.
+    """Order passages so that a document with many good passages comes first, without taking all first places.
 
-    A passage has its score and a share of the scores of its document. Of that it keeps REPEATED_SHARE for
-    each passage of its document that is above it. Scores stay in descending order.
+    A passage has its score plus a share of the scores of its document. Each better passage of the same
+    document multiplies the sum by REPEATED_SHARE. Scores stay in descending order.
     """
     totals: defaultdict[str, float] = defaultdict(float)
     for passage in ranking:
@@ -219,18 +219,18 @@ _SCHEMA = object_schema(
 
 
 class Selection(NamedTuple):
-    """The choice of a model. needed: places of passages, from 0. missing: a question for a second search, or
-    ""."""
+    """Hold the choice of a model. needed: Places of passages, from 0. missing: A question for a second
+    search, or ""."""
 
     needed: list[int]
     missing: str
 
 
 def retrieve_select(context: RetrievalContext, query: Query, recipe: SelectRecipe) -> RetrievalResult:
-    """Search as `auto` does without a model, have the model select, and search once more for what is missing.
+    """Search as `auto` does without a model, let the model select, and search once more for the missing part.
 
-    First come the passages that are needed, then the best of the second search, then the others in their
-    order. If no reply of the model can be used, the order stays and a note says so.
+    Needed passages come first, then the best of the second search, then the others in their order. If no
+    reply of the model can be used, the order stays and a note says so.
     """
     wide = replace(query, k=max(query.k + query.extra_k, recipe.shown), extra_k=0)
     results = search_fitting(context, wide, AutoRecipe())
@@ -276,10 +276,10 @@ def line_of(passage: RankedPassage, question: str) -> str:
 
 
 def parse_selection(reply: object, count: int) -> Selection:
-    """Read a reply over so many passages, each named once.
+    """Read a reply about so many passages; each passage counts once.
 
     Raises:
-        ValueError: It has no list of numbers that passages have, or no text about what is missing.
+        ValueError: The reply has no list of valid numbers, or no text about a missing part.
     """
     fields = reply if isinstance(reply, Mapping) else {}
     numbers, missing = fields.get("needed"), fields.get("missing")
@@ -292,7 +292,7 @@ def parse_selection(reply: object, count: int) -> Selection:
 
 
 def search(agent: Agent, missing: str, top_k: int) -> list[RankedPassage]:
-    """Search for what is missing."""
+    """Search for the missing part."""
     return agent.search(
         "search",
         missing,

@@ -1,10 +1,11 @@
-"""The baselines: `none`, a language model without the memory; `dense`, nearest vectors; `bm25`, rare words in
-common; and `ircot`, a sentence of reasoning, a search by it, and so on (Trivedi 2023, Interleaving Retrieval
-with Chain-of-Thought Reasoning; it has no equations). Their reader gets the first passages and nothing else.
+"""Run the baselines: `none`, a language model without the memory; `dense`, nearest vectors; `bm25`, rare
+words in common; and `ircot`, which reasons a sentence and searches by it in turns (Trivedi 2023, Interleaving
+Retrieval with Chain-of-Thought Reasoning; it has no equations). Their reader gets the first passages and
+nothing else.
 
-Ours in `ircot`: the search is `linked`, as the papers that compare with it search by a graph; the prompt,
-without examples; what several searches found comes first; the answer model reads the best five passages, as
-that of every other strategy does.
+`ircot` departs from the paper: the search is `linked`, as papers that compare with it search by a graph; the
+prompt is ours, without examples; passages of several searches come first; and the answer model reads the best
+five passages, as with every other strategy.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 
 
 def closed_book(context: RetrievalContext, query: Query, _: NoRecipe) -> RetrievalResult:
-    """Have the language model answer from what it knows."""
+    """Let the language model answer from its own knowledge."""
     if context.llm is None or not query.answer:
         return RetrievalResult([])
     messages = (
@@ -113,9 +114,8 @@ _ENDS = re.compile(r"(?i)\bso,? the answer is\b")
 
 
 def reason(context: RetrievalContext, query: Query, recipe: IRCoTRecipe) -> RetrievalResult:
-    """Search, write a sentence, search by it, and so on. A sentence that cannot be used, or says
-    again what was said, ends it with what was found: passages, which the reader of every strategy answers
-    from."""
+    """Search, write a sentence, search by it, and so on. An unusable or repeated sentence ends this. The
+    result is the passages so far, from which the usual reader answers."""
     agent = Team(context).agent("reasoning")
     rankings = [_search(agent, query.question, recipe)]
     thoughts: list[str] = []

@@ -1,13 +1,13 @@
-"""The strategy `grasp`: GRASP (Jenkins 2026). A planner writes sub-questions, a sub-agent answers each, those
-that wait for no other side by side, and one call puts the findings together. docs/grasp.md.
+"""Run the strategy `grasp` (GRASP, Jenkins 2026). A planner writes sub-questions, sub-agents answer them, in
+parallel if they do not wait for each other, and one call joins the findings. docs/grasp.md.
 
-Of the paper: hybrid search over propositions, score(passage) = sum 1 / (k + rank) over its propositions with
-k = 60, a statement and keywords for the search, at most three traversals over names, one sentence or
-"insufficient". Ours: question-answer pairs are facts beside propositions; the call that reads the evidence
-asks for the traversal too, so that a plain sub-question takes one call; replies are lines, which take fewer
-tokens than JSON; what an agent names, and its finding, must occur in the lines that it was shown; a
-sub-question that waits for one without an answer is asked with that in its words, "Where was (who built the
-Stone Pier) born?"; where there is one sub-question its finding is the answer.
+From the paper come hybrid search over propositions, score(passage) = sum 1 / (k + rank) over its propositions
+with k = 60, a statement and keywords for the search, at most three traversals over names, one sentence or
+"insufficient". The rest is ours. Question-answer pairs are facts too. The call that reads the evidence also
+asks for the traversal, so that a plain sub-question takes one call. Replies are lines, which take fewer
+tokens than JSON. Names and findings of an agent must occur in its lines. If a sub-question has no answer, the
+next has its words instead: "Where was (who built the Stone Pier) born?". The finding of a single sub-question
+is the answer.
 """
 
 from __future__ import annotations
@@ -52,12 +52,14 @@ FORM = (
 
 
 class Reply(NamedTuple):
-    """The reply of an agent.
+    """Hold the reply of an agent.
 
-    kind: `answer`; `follow` a name for a fact, `search` for a fact, `read` the text of a line; or
-    `insufficient`. text: the answer in a few words, the name, fact or number, or what is missing, which may
-    be empty. fact: the sentence that states the answer, or the fact that is looked for. lines: numbers of
-    lines.
+    Attributes:
+        kind: `answer`; `follow` a name for a fact, `search` for a fact, `read` the text of a line; or
+            `insufficient`.
+        text: The answer in a few words, the name, fact or number, or the missing part, which may be empty.
+        fact: The sentence that states the answer, or the fact to look for.
+        lines: Numbers of lines.
     """
 
     kind: str
@@ -73,10 +75,10 @@ class Reply(NamedTuple):
 
 
 def parse_reply(reply: object) -> Reply:
-    """Read a reply: of several forms the first counts, and without any its first line is the answer.
+    """Read a reply. Of several forms the first counts; without a form, the first line is the answer.
 
     Raises:
-        ValueError: It says nothing.
+        ValueError: The reply is empty.
     """
     parts: dict[str, str] = {}
     for match in _LABEL.finditer(str(reply)):
@@ -124,11 +126,15 @@ _YES_NO = re.compile(r"(?i)^\W*(?:yes|no)\b\W*")
 
 @dataclass(frozen=True)
 class Finding:
-    """The result of a sub-question, `question` as it was asked.
+    """Hold the result of a sub-question, with the `question` as it was asked.
 
-    answer: in a few words, None where it was insufficient; sentence: that states it; sources: the lines that
-    both are based on. missing: what is not known, where there is no answer; failed: why the model gave no
-    reply that could be used. passages: of each search, best first.
+    Attributes:
+        answer: The answer in a few words; None if the evidence was insufficient.
+        sentence: States the answer.
+        sources: Lines that support answer and sentence.
+        missing: The missing part, if there is no answer.
+        failed: Why the model gave no usable reply.
+        passages: Passages of each search, best first.
     """
 
     question: str
@@ -146,7 +152,8 @@ class Finding:
 
 
 class Search:
-    """An agent's way to its finding: the lines it is shown, the passages of each search, and its looks."""
+    """Follow an agent's way to its finding: the lines that it sees, the passages of each search, and its
+    steps."""
 
     def __init__(self, agent: Agent, question: str, recipe: GraspRecipe) -> None:
         self.agent = agent
@@ -157,8 +164,8 @@ class Search:
         self.nothing = Finding(question)
 
     def run(self) -> Finding:
-        """Return what the agent finds for its sub-question. A reply that cannot be used, or a budget that is
-        used up, costs its finding alone; errors as of `Agent.ask`."""
+        """Return the agent's finding for its sub-question. An unusable reply, or a used-up budget, costs only
+        this finding. Errors are those of `Agent.ask`."""
         try:
             self._take(search(self.agent, *self._statement(), self.recipe))
             last = False
@@ -282,8 +289,7 @@ _LONGEST = 300  # characters of the rational plan
 
 
 def planned(agent: Agent, question: str) -> tuple[Plan, str | None]:
-    """Return the plan for a question, and why it is none of the model's. What else ends a question is
-    raised."""
+    """Return the plan for a question, and a reason if it is not the model's. Other errors are raised."""
     standalone = without_references(question)
 
     def check(reply: object) -> tuple[Plan, str]:
@@ -302,8 +308,8 @@ def planned(agent: Agent, question: str) -> tuple[Plan, str | None]:
 
 
 def parse_plan(reply: str) -> tuple[Plan, str]:
-    """Return the plan in a reply, and its rational plan. ValueError: there is none that can be followed; the
-    text says how to mend that."""
+    """Return the plan in a reply, and its rational plan. Raises ValueError, with advice for the model, if
+    there is no plan that can be followed."""
     steps = [{"id": int(number), "question": text.strip()} for number, text in _STEP.findall(reply)]
     if not steps:
         raise ValueError('there is no sub-question. Write each in a line of its own: "1. Who wrote it?"')
@@ -313,7 +319,7 @@ def parse_plan(reply: str) -> tuple[Plan, str]:
 
 
 def findings(team: Team, plan: Plan, recipe: GraspRecipe) -> dict[int, Finding]:
-    """Return what each sub-question found, by its id. Errors as of `Search.run`."""
+    """Return the finding of each sub-question, by its id. Errors are those of `Search.run`."""
     results: dict[int, Finding] = {}
     answers: dict[int, str] = {}  # or what is not known, in words
     blind = set()  # asked without an answer that they wait for

@@ -1,6 +1,5 @@
-"""The strategy `linked`: names of the question linked to concepts, a walk over the graph around them,
-another walk from the bridge entities that the first found, and an order of what both found.
-docs/linked.md."""
+"""Run the strategy `linked`: link names of the question to concepts, walk over the graph around them, walk
+again from bridge entities of the first walk, and order the passages of both. docs/linked.md."""
 
 from __future__ import annotations
 
@@ -63,8 +62,8 @@ def retrieve(context: RetrievalContext, query: Query, recipe: LinkedRecipe) -> R
 
 
 def known_passages(context: RetrievalContext, result: WalkResult, top_k: int) -> list[RankedPassage]:
-    """Return the first passages of a walk, with its weights, whose texts came with the neighbourhood: most of
-    its first ones, without a round trip."""
+    """Return the first passages of a walk, with its weights, whose texts came with the neighbourhood. These
+    are most of its first passages, and take no round trip."""
     texts = context.neighbourhood.texts
     scores = zip(result.passages, result.scores, strict=True)
     known = [replace(texts[id_], score=score) for id_, score in scores if id_ in texts]
@@ -93,21 +92,21 @@ def rerank_passages(
     recipe: RerankRecipe,
     k: int,
 ) -> tuple[list[RankedPassage], float | None]:
-    """Put the first passages of a walk and those nearest to the question in order.
+    """Order the first passages of a walk together with the passages nearest to the question.
 
     Args:
-        context: Of the question; its neighbourhood has the texts of the nearest passages.
+        context: Context of the question, whose neighbourhood has the texts of the nearest passages.
         graph: The neighbourhood.
         question: The question.
-        linked: Names of the question.
+        linked: Ids of the names in the question.
         near: Passages near the question, best first, with their cosines.
-        passages: Of the walk, with its weights.
-        recipe: How many are put in order, and by which weights.
-        k: Passages wanted.
+        passages: Passages of the walk, with its weights.
+        recipe: Number of ordered passages, and weights of features.
+        k: Number of passages.
 
     Returns:
         The top `k` with their softmax shares as scores, then the remaining passages in the order of the walk;
-        and the chance that the memory holds the answer, None if nothing is put in order.
+        and the probability that the memory can answer, None if no passage is ordered.
     """
     from gsw_graph.ask.retrieve.names.rerank import QueryTerms, confidence, rerank, text_of
 

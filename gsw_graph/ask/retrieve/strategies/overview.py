@@ -49,7 +49,7 @@ _FORM = 'Write each statement in a line that ends with the number of its passage
 
 
 def retrieve(context: RetrievalContext, query: Query, recipe: OverviewRecipe) -> RetrievalResult:
-    """Choose passages, and have the language model take statements from them, which are the evidence of the
+    """Choose passages, and let the language model take statements from them, which are the evidence of the
     answer."""
     wanted = overview_question(query.question) or OverviewQuestion(query.question)
     tokens = _readable(context, recipe)
@@ -108,7 +108,7 @@ def read_of(sides: Sequence[Side], unread: Collection[str] = ()) -> str:
 
 
 class Group(NamedTuple):
-    """Passages that one call reads, and their time if times are compared."""
+    """Hold the passages of one call, and their time if times are compared."""
 
     time: str
     items: list[EvidenceLine]
@@ -184,8 +184,8 @@ def _described(parts: Sequence[Part]) -> str:
 
 
 def parse_extracts(reply: object) -> list[Part]:
-    """Read statements; there may be none. ValueError: no statement has a number, and the reply does not say
-    that there is nothing."""
+    """Read statements; there may be none. Raises ValueError if no statement has a number and the reply does
+    not say that there is nothing."""
     text = answer_text(str(reply)).strip()
     parts = [part for part in split(text) if part.lines]
     if not parts and not _NOTHING.fullmatch(text):

@@ -1,5 +1,5 @@
-"""The strategy `pathwise` (PathwiseRAG, algorithm 1): the intent of a question chooses how it is searched
-for, a network of sub-problems is followed by paths, and what they find is integrated. docs/pathwise.md.
+"""Run the strategy `pathwise` (PathwiseRAG, algorithm 1): choose an approach by the intent of the question,
+follow a network of sub-problems by paths, and integrate the findings. docs/pathwise.md.
 
 Without a language model rules of English read the question: most questions are then one search.
 """
@@ -86,8 +86,8 @@ _LATEST = re.compile(r"(?i)\b(?:latest|last|most recent(?:ly)?|newest)\b")
 
 @dataclass(frozen=True, slots=True)
 class SubProblem:
-    """Ask one question of the network. parents: ids of those whose answers it needs, as `#k` in it; level:
-    of the network, above that of its parents."""
+    """Hold a question of the network. parents: Ids of the sub-problems whose answers it needs, as `#k` in its
+    words. level: Level in the network, above that of its parents."""
 
     id: int
     question: str
@@ -98,7 +98,7 @@ class SubProblem:
 
 @dataclass
 class Finding:
-    """The result of a sub-problem. gain: expected of it. sources: lines that the answer is based on."""
+    """Hold the result of a sub-problem. gain: Expected gain. sources: Lines that support the answer."""
 
     problem: SubProblem
     passages: Passages
@@ -108,10 +108,10 @@ class Finding:
 
 
 def retrieve(context: RetrievalContext, query: Query, recipe: PathwiseRecipe) -> RetrievalResult:
-    """Read the intent, choose approaches, follow the network by paths, and integrate what they find.
+    """Read the intent, choose approaches, follow the network by paths, and integrate the findings.
 
-    A language model, where one is set, reads intent and plan in one call and follows the paths; where it
-    fails, the rules do that. Each step is in the trace.
+    The language model, if one is set, reads intent and plan in one call and follows the paths. If it fails,
+    rules do this. Each step is in the trace.
     """
     paths = _Paths(context, query, recipe)
     intent, plan = paths.understand()
@@ -360,7 +360,7 @@ def _best_hops(chained: RetrievalResult | None) -> list[Link]:
 
 
 def expected_gain(question: str, before: Iterable[str], vectors: Vectors) -> float:
-    """Return how far a question is from those before it: 1 - the largest cosine."""
+    """Return the distance of a question from earlier questions: 1 - the largest cosine."""
     cosines = [float(vectors[question] @ vectors[text]) for text in before]
     return 1 - max(cosines, default=0.0)
 
@@ -368,13 +368,13 @@ def expected_gain(question: str, before: Iterable[str], vectors: Vectors) -> flo
 def order_paths(
     problems: Sequence[SubProblem], question: str, vectors: Vectors, limit: int
 ) -> list[list[SubProblem]]:
-    """Find the paths to the ends of a network, those of the largest priority omega first (equation 8).
+    """Find the paths to the ends of a network, by descending priority omega (equation 8).
 
     Args:
-        problems: each after those that it needs.
-        question: the whole.
-        vectors: of the question and the sub-problems, of length 1.
-        limit: of paths.
+        problems: Sub-problems, each after its parents.
+        question: The whole question.
+        vectors: Vectors of the question and the sub-problems, of length 1.
+        limit: Largest number of paths.
 
     Returns:
         Each path as its sub-problems, the end last.
@@ -407,15 +407,14 @@ def order_paths(
 
 
 def keep_new(passages: Passages, known: set[str], k: int) -> Passages:
-    """Return the first `k` passages that are new, one at least, and add them to `known` (adaptive k)."""
+    """Return the first `k` new passages, at least one, and add them to `known` (adaptive k)."""
     new = [passage for passage in passages if passage.id not in known][: max(k, 1)]
     known.update(passage.id for passage in new)
     return new
 
 
 def without_duplicates(passages: Passages, share: float) -> Passages:
-    """Drop of the first passages those that share so much of all their words (Jaccard) with one before
-    them."""
+    """Remove from the first passages each that shares too many words (Jaccard) with an earlier passage."""
     distinct = []
     known: list[set[str]] = []
     for passage in passages[:_COMPARED]:
@@ -429,7 +428,7 @@ def without_duplicates(passages: Passages, share: float) -> Passages:
 def search(
     context: RetrievalContext, query: Query, approach: Approach, recipe: PathwiseRecipe
 ) -> RetrievalResult:
-    """Search by an approach: the one that was chosen is the one that runs."""
+    """Search by the chosen approach."""
     if approach == "dense precision":
         return _search_hybrid(context, query, recipe.hybrid)
     if approach == "temporal-ordered":
@@ -482,9 +481,9 @@ def _search_dated(context: RetrievalContext, query: Query) -> RetrievalResult:
 
 
 def ask_gaps(agent: Agent, question: str, answered: Asked) -> list[str]:
-    """Ask the model what else to search for where sub-problems found no answer (equation 9: Phi adds nodes).
+    """Ask the model for further searches if sub-problems have no answer (equation 9: Phi adds nodes).
 
-    The model sees questions and findings, and no text of a document but the few words of a finding.
+    The model sees questions and findings, but no text of a document beyond the words of a finding.
     """
     lines = []
     for number, (text, answer) in enumerate(answered, 1):
