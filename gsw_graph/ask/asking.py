@@ -80,7 +80,24 @@ def ask(strategy: Strategy[Any], query: Query, context: RetrievalContext) -> Ans
     if question != query.question:
         context.notes.append("asked as: " + question)
         query = replace(query, question=question)
-    retrieved = added = None
+    strategy, query, retrieved, passages = _retrieve(strategy, query, context)
+    draft, note = _answer(strategy, query, retrieved, context)
+    missing = _missing(retrieved, draft, context)
+    draft = discount_confidence(replace(draft, missing=missing), retrieved.conflicts)
+    context.notes.insert(0, note or query.plan_note or retrieved.note or "")
+    context.seconds["total"] = perf_counter() - start
+    return _report(strategy, query, retrieved, passages, draft, context)
+
+
+def _retrieve(
+    strategy: Strategy[Any], query: Query, context: RetrievalContext
+) -> tuple[Strategy[Any], Query, RetrievalResult, list[RankedPassage]]:
+    """Find what answers a question: the answer of a person, an overview, an earlier answer, or a search.
+
+    Returns:
+        The strategy that ran, the query with its plan, the result, and the passages to return.
+    """
+    added = None
     if strategy.name == AUTO.name and query.plan is None and query.answer:
         added = added_answer(context, query.question)
     if added is not None:  # a person's answer wins over the cache and the language model
@@ -89,23 +106,28 @@ def ask(strategy: Strategy[Any], query: Query, context: RetrievalContext) -> Ans
         strategy = OVERVIEW
     else:
         retrieved = _without_search(query, context)
-    if retrieved is not None:
-        passages = retrieved.passages
-    else:
-        if added is None:
-            query = _plan(strategy, query, context)
-        retrieved, passages = _search(strategy, query, context)
-        if added is not None:
-            retrieved = replace(retrieved, draft=added)
-        if query.answer:
-            retrieved = with_conflicts(context, retrieved)
-    draft, note = _answer(strategy, query, retrieved, context)
-    draft = discount_confidence(
-        replace(draft, missing=_missing(retrieved, draft, context)), retrieved.conflicts
-    )
-    seconds = {**context.seconds, "total": perf_counter() - start}
-    note = note or query.plan_note or retrieved.note
-    notes = dict.fromkeys(filter(None, [note, *context.notes]))
+        if retrieved is not None:
+            return strategy, query, retrieved, retrieved.passages
+    if added is None:
+        query = _plan(strategy, query, context)
+    retrieved, passages = _search(strategy, query, context)
+    if added is not None:
+        retrieved = replace(retrieved, draft=added)
+    if query.answer:
+        retrieved = with_conflicts(context, retrieved)
+    return strategy, query, retrieved, passages
+
+
+def _report(
+    strategy: Strategy[Any],
+    query: Query,
+    retrieved: RetrievalResult,
+    passages: list[RankedPassage],
+    draft: AnswerDraft,
+    context: RetrievalContext,
+) -> Answer:
+    """Return the answer to a question with all that is known of how it was found."""
+    notes = dict.fromkeys(filter(None, context.notes))
     trace = context.trace
     if trace is not None:
         reranker = context.models_used.get("reranker")
@@ -132,7 +154,7 @@ def ask(strategy: Strategy[Any], query: Query, context: RetrievalContext) -> Ans
         plan_source=plan_source,
         note="; ".join(notes) or None,
         round_trips=context.reader.round_trips,
-        seconds=seconds,
+        seconds=context.seconds,
         tokens={**spent.tokens, **_NO_TOKENS, **draft.tokens},
         dollars=spent.dollars,
         calls=spent.calls,
