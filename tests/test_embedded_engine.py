@@ -26,6 +26,7 @@ from gsw_graph.engine import (
 )
 from gsw_graph.engine.opening import connect
 from gsw_graph.errors import EngineError, InputError, MemoryLockedError
+from gsw_graph.memory import Memory
 
 POSIX = pytest.mark.skipif(os.name != "posix", reason="signals and modes of POSIX")
 HOLDER = """
@@ -170,10 +171,10 @@ def test_an_interrupted_question_leaves_its_answer_to_nobody(shared, monkeypatch
 def test_the_first_question_has_the_index_read_aside(shared, monkeypatch):
     read = []
     monkeypatch.setattr("gsw_graph.store.schema.warm_vectors", read.append)
-    memory = shared.named("")
+    memory = Memory(shared, Settings(memory=shared.url))
     for _ in range(2):
         memory.ask("Who?", strategy="bm25", keep=False, llm=False)
-    assert len(read) == 1
+    assert read == [shared]
 
 
 def test_an_engine_that_is_killed_while_it_starts_is_started_once_more(tmp_path, monkeypatch):
