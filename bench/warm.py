@@ -1,9 +1,9 @@
 """How long a warm question takes in a memory of so many passages, and the first question of a process, without embedding.
 
-    python bench/warm.py CORPUS QUESTIONS [--passages 100000] [--memory FOLDER] [--strategy linked]
+    python bench/warm.py CORPUS QUESTIONS [--passages 100000] [--memory FOLDER_OR_URL] [--strategy linked]
 
 The passages of a corpus are renamed until there are enough (bench/made.py), with the vectors of the originals and noise. A
-folder that an earlier run left is asked as it is. Each question counts with its fastest round, and the mean and the median
+memory that holds passages is asked as it is. Each question counts with its fastest round, and the mean and the median
 over the questions are printed: all, in the database, ranking, and the processor time of this process. The first question is
 asked before, in the process of its own that this is.
 """
@@ -69,8 +69,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         place = arguments.memory or f"{folder}/memory"
         settings = replace(Settings.from_env(), memory=place)
-        if not Path(place).exists():
-            with Memory.open(settings=settings) as memory:
+        with Memory.open(settings=settings) as memory:
+            if not memory.status().nodes.get("Passage"):
                 fill(memory, arguments.corpus, arguments.passages)
         with Memory.open(settings=settings) as memory:
             print("ms: all, database, rank, own processor")
