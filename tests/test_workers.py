@@ -47,8 +47,8 @@ def load_whole(settings, file):
 
 
 def test_writers_side_by_side_make_the_graph_of_one(server_settings, tmp_path):
-    """Eight threads write documents that share most names, a transaction each, while another forgets some."""
-    engines.empty(server_settings, keep_schema=True)
+    """Ten threads write documents that share most names, a transaction each, and forget others meanwhile."""
+    engines.empty(server_settings)
     file = write_corpus(tmp_path)
     whole = load_whole(server_settings, file)
     workspaces = [rules.extract(document) for document in read([str(file)])]

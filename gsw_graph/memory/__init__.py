@@ -6,7 +6,6 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import wraps
-from threading import Thread
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from gsw_graph.ask.options import AskOptions
@@ -89,9 +88,9 @@ class Memory(WritableMemory):
         Raises:
             InputError: The question is empty, or an option does not fit.
         """
-        if self._cold and not self._closed:  # the engine reads its index while we import and embed
-            self._cold = False
-            Thread(target=schema.warm_vectors, args=(self._connection,), daemon=True).start()
+        with self._lazy:
+            if self._warming is not None and self._warming.ident is None and not self._closed:
+                self._warming.start()  # the engine reads its index while we import and embed
         from gsw_graph.ask.asking import ask, empty_answer, prepare_query
         from gsw_graph.models.chat.chat import QuestionModel
 

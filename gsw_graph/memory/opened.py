@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from threading import Lock, RLock
+from threading import Lock, RLock, Thread
 from typing import TYPE_CHECKING
 
 from gsw_graph.ask.options import AskOptions, limit_reader
@@ -46,7 +46,9 @@ class OpenMemory:
         self._scopes: dict[tuple[int, str], dict[str, bool]] = {}
         self._building = Lock()  # of runs, in a question too
         self._state: MemoryState | None = None
-        self._cold = connection.dialect.name == "arcadedb"  # no question was asked yet
+        self._warming: Thread | None = None  # reads the index of an embedded engine for the first question
+        if connection.dialect.name == "arcadedb":
+            self._warming = Thread(target=schema.warm_vectors, args=(connection,), daemon=True)
         self._closed = False
         self._base: Self | None = None  # the memory of this database that was opened, of others
 
@@ -90,7 +92,8 @@ class OpenMemory:
         if tracer is not None:
             connection.trace(tracer)
         memory = cls(connection, settings, early.embedder)
-        memory._cold &= tracer is None  # which would get a statement that answers nothing
+        if tracer is not None:  # which would get a statement that answers nothing
+            memory._warming = None
         return memory
 
     def close(self) -> None:
@@ -98,6 +101,8 @@ class OpenMemory:
         if self._closed:
             return
         self._closed = True
+        if self._warming is not None and self._warming.is_alive():
+            self._warming.join()
         if self._base is None:
             self._close_chat()
             self._connection.close()
