@@ -9,10 +9,10 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-MOST_EXPRESSIONS = 162_300  # of the program
-MOST_PER_STATEMENT = 5.9
-MOST_TEST_EXPRESSIONS = 126_700
-MOST_DOC_WORDS = 28_100
+MOST_EXPRESSIONS = 161_900  # of the program
+MOST_PER_STATEMENT = 5.8
+MOST_TEST_EXPRESSIONS = 127_300
+MOST_DOC_WORDS = 28_750
 
 
 def count(files: list[Path]) -> tuple[int, int]:
