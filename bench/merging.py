@@ -15,10 +15,11 @@ from gsw_graph.memory import Memory
 
 AROUND = 220  # characters of text on each side of a name
 ROWS = """
-MATCH (c:Concept {id: $id})<-[:REFERS_TO]-(e:Entity)-[:IN]->(p:Passage)
+MATCH (c:Concept {id: $id})<-[link:REFERS_TO|NAMES]-(e)-[:IN*0..1]->(p:Passage)
+WHERE link.counted OR link.weight IS NULL
 OPTIONAL MATCH (e)-[plays:PLAYS]->(r:Role)
-WITH p, e, collect(r.name + ': ' + reduce(text = '', state IN plays.states | text + state + ', ')) AS roles
-RETURN e.name AS name, p.title AS title, p.text AS text, roles ORDER BY p.id LIMIT 4
+WITH p, coalesce(link.name, e.name) AS name, collect(r.name + ': ' + reduce(text = '', state IN plays.states | text + state + ', ')) AS roles
+RETURN name, p.title AS title, p.text AS text, roles ORDER BY p.id LIMIT 4
 """
 
 

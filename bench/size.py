@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[1]
 MOST_EXPRESSIONS = 161_900  # of the program
 MOST_PER_STATEMENT = 5.8
 MOST_TEST_EXPRESSIONS = 127_300
-MOST_DOC_WORDS = 28_750
+MOST_DOC_WORDS = 28_850
 
 
 def count(files: list[Path]) -> tuple[int, int]:

@@ -1,5 +1,5 @@
 // Everything about a name, over all documents: roles, question-answer pairs, facts, passages.
-// Of a name in more than 500 documents, 500 are looked at.
+// Of a name in more than 500 documents or passages, 500 are looked at.
 // $concept: a name; without one, the name (no date, number or common word) that occurs in most passages
 WITH null AS concept
 CALL (concept) {
@@ -13,7 +13,7 @@ CALL (concept) {
 }
 MATCH (c)<-[link:REFERS_TO|NAMES]-(e)
 WHERE link.counted OR link.weight IS NULL
-WITH c, e LIMIT 500
+WITH c, e, link ORDER BY link.counted IS NOT NULL LIMIT 500
 WITH c, collect(e) AS places
 CALL (places) {
   UNWIND places AS e

@@ -1,5 +1,5 @@
 // The timeline of a name: the dates of its passages in order, with the words around them.
-// Of a name in more than 500 documents, 500 are looked at.
+// Of a name in more than 500 documents or passages, 500 are looked at.
 // $concept: a name; without one, the name (no date, number or common word) that occurs in most passages
 // $since: the first day, as 1880, 1880-05 or 1880-05-03
 // $until: the day before which dates begin

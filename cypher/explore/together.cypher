@@ -1,6 +1,6 @@
 // The names that occur in the same passages as a name, most often first.
 // Without dates, numbers and common words.
-// Of a name in more than 500 documents, 500 are looked at.
+// Of a name in more than 500 documents or passages, 500 are looked at.
 // $concept: a name; without one, the name (no date, number or common word) that occurs in most passages
 WITH null AS concept
 CALL (concept) {

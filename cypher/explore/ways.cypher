@@ -1,5 +1,5 @@
 // How two names are connected in texts: the shortest ways of at most four passages.
-// Each passage holds both ends of its step. Dates, numbers and common words join nothing. Of a name in more than 500 documents, 500 are looked at.
+// Each passage holds both ends of its step. Dates, numbers and common words join nothing. Of a name in more than 500 documents or passages, 500 are looked at.
 // $concept: a name; without one, the name (no date, number or common word) that occurs in most passages
 // $other: another name; without one, of the names two steps away the one that occurs in most passages
 // $common: a name in more passages than this joins nothing

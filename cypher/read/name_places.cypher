@@ -1,4 +1,4 @@
-// Passages that a concept, or one merged with it, occurs in, by source, with the concepts beside it. $id; $limit passages. Of a concept in more than 500 documents, 500 are looked at.
+// Passages that a concept, or one merged with it, occurs in, by source, with the concepts beside it. $id; $limit passages. Of a concept in more than 500 documents or passages, 500 are looked at.
 // Runs once where a name is followed.
 MATCH (:Concept {id: $id})-[:ALIAS_OF*0..2]-(:Concept)<-[link:REFERS_TO|NAMES]-(found)
 WHERE link.counted OR link.weight IS NULL

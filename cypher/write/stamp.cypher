@@ -1,4 +1,4 @@
-// Raises the version stamp, in every transaction that changes what caches hold. New documents raise it last, so that several writers work side by side; whatever else writes raises
-// it first, so that on a server these transactions queue here instead of deadlocking.
+// Raises the version stamp, first in every writing transaction: caches see the change, and on a server writers queue here instead of deadlocking.
+// Last, it let single documents be written side by side, but batches that share names then deadlocked at half of their tries (docs/scale.md).
 MATCH (m:Memory {id: 'memory'})
 SET m.version = m.version + 1

@@ -154,7 +154,7 @@ def _report(
         plan_source=plan_source,
         note="; ".join(notes) or None,
         round_trips=context.reader.round_trips,
-        seconds=context.seconds,
+        seconds=dict(context.seconds),
         tokens={**spent.tokens, **_NO_TOKENS, **draft.tokens},
         dollars=spent.dollars,
         calls=spent.calls,

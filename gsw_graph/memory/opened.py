@@ -48,7 +48,7 @@ class OpenMemory:
         self._state: MemoryState | None = None
         self._warming: Thread | None = None  # reads the index of an embedded engine for the first question
         if connection.dialect.name == "arcadedb":
-            self._warming = Thread(target=schema.warm_vectors, args=(connection,), daemon=True)
+            self._warming = Thread(target=self._warm, daemon=True)
         self._closed = False
         self._base: Self | None = None  # the memory of this database that was opened, of others
 
@@ -112,6 +112,11 @@ class OpenMemory:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def _warm(self) -> None:
+        """Have the engine read its vector index, beside other readers."""
+        with self._locks.read(never_cancelled):
+            schema.warm_vectors(self._connection)
 
     @property
     def settings(self) -> Settings:
@@ -183,6 +188,7 @@ class OpenMemory:
         connection = default.to_memory(name) if name else default
         memory = type(self)(connection, replace(self._settings, memory=connection.url))
         memory._base = self._base or self
+        memory._warming = None
         memory._locks = self._locks
         memory._building = self._building
         return memory

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from operator import itemgetter
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from gsw_graph.concurrency import grouped
@@ -65,12 +64,7 @@ class Batch:
             self.bytes += sum(map(row_size, rows))
 
     def statements(self) -> Iterator[tuple[str, Rows]]:
-        """Yield statements in the order they must run, each with at most MESSAGE_BYTES of rows.
-
-        Rows of concepts are sorted, so that transactions side by side lock concepts in the same order.
-        """
-        for name in ("entities", "names"):
-            self.rows[name].sort(key=itemgetter("key"))
+        """Yield statements in the order they must run, each with at most MESSAGE_BYTES of rows."""
         is_small = self.bytes <= MESSAGE_BYTES  # the usual case, which measures no rows
         for name in ORDER:
             rows = self.rows[name]
@@ -282,8 +276,7 @@ def _alias_by_hand(row: Row) -> Row:
 
 
 def _run(tx: ManagedTransaction, statements: Iterable[tuple[str, Rows]], dialect: str) -> None:
-    """Run statements, and raise the version stamp last: the transaction then holds the lock of the Memory
-    node only until it is committed, and others write meanwhile. A deadlock is tried again by the driver."""
+    execute(tx, "stamp")
     for name, rows in statements:
         record = tx.run(statement(f"write/{name}", dialect), rows=Unlogged(rows)).single()
         if record is None:
@@ -297,7 +290,6 @@ def _run(tx: ManagedTransaction, statements: Iterable[tuple[str, Rows]], dialect
                 f"{missing} of {wanted} {name} found no place: another process removed what they belong to",
                 hint="Run the load again",
             )
-    execute(tx, "stamp")
 
 
 def _forget_whole(tx: ManagedTransaction, ids: Sequence[str]) -> None:

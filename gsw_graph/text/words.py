@@ -15,14 +15,11 @@ from itertools import pairwise
 from math import log1p
 from pathlib import Path
 from string import ascii_lowercase
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sentencex import segment
 
 from gsw_graph.values import single_spaced, word_set
-
-if TYPE_CHECKING:
-    pass
 
 
 def table(name: str) -> Any:
