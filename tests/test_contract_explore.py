@@ -81,3 +81,11 @@ def test_loose_nodes_and_unfinished_loads_are_listed(world):
         world.cypher(
             "MATCH (d:Document {source: 'guide'}) SET d.status = 'ready', d.unread = null", write=True
         )
+
+
+def test_what_a_model_found_of_a_name_is_not_crowded_out_by_places(sample, tmp_path):
+    plain = [{"title": f"Note {number}", "text": f"Note {number} names Ana Ruiz."} for number in range(520)]
+    before = {row["kind"] for row in sample.explore("concept", concept="ana ruiz").rows}
+    sample.load(samples.jsonl(tmp_path / "notes.jsonl", plain))
+    after = {row["kind"] for row in sample.explore("concept", concept="ana ruiz").rows}
+    assert before == after > {"role", "pair about it"}
