@@ -11,8 +11,14 @@ WHERE c.opens IS NULL OR NOT c.opens OR NOT EXISTS {
 }
 WITH c ORDER BY c.passages DESC, c.id
 LIMIT 25
-MATCH (c)<-[link:REFERS_TO|NAMES]-()-[:IN*0..1]->(:Passage)-[:PART_OF]->(d:Document)
-WHERE link.counted OR link.weight IS NULL
+CALL (c) {
+  MATCH (c)<-[:REFERS_TO]-(:Entity)-[:IN]->(:Passage)-[:PART_OF]->(d:Document)
+  RETURN d
+  UNION
+  MATCH (c)<-[n:NAMES]-(:Passage)-[:PART_OF]->(d:Document)
+  WHERE n.counted
+  RETURN d
+}
 RETURN c.name AS name, c.passages AS passages, count(DISTINCT d) AS documents
 ORDER BY passages DESC, name
 LIMIT 25
